@@ -11,7 +11,7 @@ READY := $(VENV)/.ready
 
 export PYTHON VENV
 
-.PHONY: help setup demo test test-quick lint types validate bench compile generated docs-tools docs clean FORCE
+.PHONY: help setup petsc demo test test-quick lint types validate bench compile generated docs-tools docs clean FORCE
 
 help:
 	@echo "make demo      run examples/slider_crank; results, figures and an animation in $(OUT)/slider_crank"
@@ -21,6 +21,7 @@ help:
 	@echo "make validate  the published benchmarks, as a table"
 	@echo "make bench     timings"
 	@echo "make compile   all kernels, on all processors (minutes; without it models compile what they need)"
+	@echo "make petsc     .venv-petsc, in which --backend petsc runs (Debian; docs/distributed.md)"
 	@echo "make generated the files that are written from the registries (references, schemas, stubs, the list)"
 	@echo "make docs      the documentation site in $(OUT)/docs; executes the tutorials"
 	@echo "make clean     remove the environment and what runs and builds left behind"
@@ -32,6 +33,10 @@ $(READY): FORCE
 	@bash .ci/setup.sh
 
 FORCE:
+
+# Beside $(VENV): Debian's petsc4py needs Debian's Python and numpy 1.
+petsc:
+	@bash .ci/petsc.sh
 
 demo: $(READY)
 	$(BIN)/fem-mbs run examples/slider_crank/model.toml -o $(OUT)/slider_crank

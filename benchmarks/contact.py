@@ -1,13 +1,15 @@
-"""Elastic contact, then a line ``JSON {...}``: its own process.
+"""Contact and blows, then a line ``JSON {...}``: its own process.
 
     python benchmarks/contact.py floor --n 1000
     python benchmarks/contact.py triangles --n 1000 --triangles 10000
     python benchmarks/contact.py beams --n 1000
     python benchmarks/contact.py faces --n 1000
+    python benchmarks/contact.py blows --n 20
 
 Balls bounce over a floor or a surface of triangles: each has one candidate, the surface.  Strings fall on strings
 across them, n parts of either; balls fall on faces of a block, n of either.  There near parts are found in the run;
-"bare_ms" is the step without contact.  Timed are the steps, without set-up and compilation.
+"bare_ms" is the step without contact.  Of blows with restitution, n balls move in a box; "blow_ms" is the time of the
+run over the number of blows.  Timed are the steps, without set-up and compilation.
 """
 
 from __future__ import annotations
@@ -101,9 +103,27 @@ def block(n: int, steps: int, touch: bool) -> Model:
     return model
 
 
+def crowd(n: int, steps: int) -> Model:
+    """Return n balls in a plane box that is open above, each with another velocity."""
+    model = Model(2, f"{n} balls in a box", gravity=(0.0, -9.81))
+    rng = np.random.default_rng(0)
+    side = int(np.ceil(np.sqrt(n)))
+    names = [f"ball {k}" for k in range(n)]
+    for k, name in enumerate(names):
+        place = 0.15 + 0.3 * np.array(divmod(k, side)) + rng.uniform(-0.03, 0.03, 2)
+        model.body(name, place, mass=1.0, inertia=4e-3)
+        model.initial(name, velocity=rng.normal(size=2))
+    law = {"restitution": 0.9, "coefficient": 0.2, "ball": 0.1}
+    for name, x, axis in (("floor", 0.0, (0.0, 1.0)), ("left", 0.0, (1.0, 0.0)), ("right", 0.3 * side, (-1.0, 0.0))):
+        model.impact(name, "ground", names, point=(x, 0.0), axis=axis, **law)
+    model.impact("balls", names, names, surface="sphere", radius=0.1, **law)
+    model.transient_step(steps * 2.0 * H, 2.0 * H, frames=0)
+    return model
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kind", choices=("floor", "triangles", "beams", "faces"))
+    parser.add_argument("kind", choices=("floor", "triangles", "beams", "faces", "blows"))
     parser.add_argument("--n", type=int, default=1000, help="balls")
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--triangles", type=int, default=10_000)
@@ -111,6 +131,8 @@ def main() -> None:
     deforming = {"beams": strings, "faces": block}.get(options.kind)
 
     def made_of(n: int, steps: int, triangles: int, touch: bool = True) -> Model:
+        if options.kind == "blows":
+            return crowd(n, steps)
         return deforming(n, steps, touch) if deforming else build(options.kind, n, steps, triangles)
 
     solve(made_of(2, 2, 8))  # compiles
@@ -119,13 +141,16 @@ def main() -> None:
     made = time.perf_counter() - begun
     step = solve(model).steps[0]
     report = step.report
+    lossy = options.kind == "blows"
     answer = {
         "setup_s": made, "steps": options.steps, "step_ms": 1e3 * report.seconds / options.steps,
-        "iterations": report.iterations / report.n_steps, "energy": energy_error(step, constant=True),
+        "iterations": report.iterations / report.n_steps, "energy": energy_error(step, constant=not lossy),
     }  # fmt: skip
     if deforming:
         bare = solve(made_of(options.n, options.steps, 0, touch=False)).steps[0].report
         answer["bare_ms"] = 1e3 * bare.seconds / options.steps
+    if lossy:
+        answer |= {"blows": len(report.blows), "blow_ms": 1e3 * report.seconds / max(1, len(report.blows))}
     print("JSON", json.dumps(answer, default=float))
 
 

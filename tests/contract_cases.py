@@ -25,6 +25,7 @@ from fem_mbs.elements.solids import mass as solid_mass
 from fem_mbs.elements.solids import plane as solid_plane
 from fem_mbs.elements.solids import space as solid
 from fem_mbs.elements.solids.shapes import local_nodes
+from fem_mbs.elements.tyres.tyre import road_table
 from fem_mbs.parts.part import Moments
 
 
@@ -194,6 +195,48 @@ def _contact(dimension, shape="sphere", loss=0, amount=0.0, friction=0.3, expone
     return par
 
 
+def _tyre(curve, peak=0.0, table=(), states=False, theoretical=0.0, crown=0.3):
+    """A tyre that is pressed deep into a bumpy road in random axes, with all that it may have."""
+
+    def par(rng):
+        law = piecewise(((-1.0, 0.0), (0.0, 0.0), *table), "linear") if table else np.zeros((0, 6))
+        knots = np.linspace(-9.0, 9.0, 6)
+        road = road_table(knots, 0.6 * rng.normal(size=6))
+        shape = (5.0, crown, 4.6, 0.3)
+        slips = (curve, peak, 0.8, 0.7, *((1.3, 1.6) if peak < 0 else (5.0, 4.0)), 1.6, 1.3, -0.4, 0.2)
+        options = (0.2, 0.6, 0.02, 0.2, 0.1, 4.0, theoretical, 9.5, 11.5, 0.05, len(road))
+        axes = triad(rng)
+        frame = (*axes[:, 2], *axes[:, 0], *_off(rng, 9))
+        axle = triad(rng)[:, 1]
+        sizes = (0.6, 0.3) if states else ()
+        return (
+            20.0,
+            1.0,
+            1,
+            0.02,
+            len(law),
+            *shape,
+            *slips,
+            *options,
+            *frame[:12],
+            *axle,
+            *law.ravel(),
+            *road.ravel(),
+            *sizes,
+        )
+
+    return par
+
+
+def _tyres(states):
+    kinds = {"linear": (0,), "brush": (1, 3.0, ((0.7, 1.2), (3.0, 8.0))), "magic": (2, -1.0)}
+    return {
+        name: Case(_tyre(*kind, states=states, theoretical=float(name == "brush"), crown=0.3 * (name != "magic")),
+                   isolated=False, potential=not states)
+        for name, kind in kinds.items()
+    }  # fmt: skip
+
+
 def _impact(status, **more):
     """What a unilateral constraint remembers: its status, an axis of its surface, a direction of slip."""
     one = (status, 1.0, 0.6, -0.8, 0.3, *np.zeros(10))
@@ -272,9 +315,12 @@ def _tubes(dimension, ball=0.0, ends=(0.2, 0.0, 0.0, 0.3), sines=(-2.0, -1.0), l
     return par
 
 
-def _face(amount=0.0, corner=0.4):
-    """A triangle and a ball in deep contact, where all windows and corners act."""
-    return lambda rng: (3.0, 1.5, 1.0, amount, 0, 12.0, 1.0, 9.0, 8.0, 11.0, corner, -0.3, 0.2, 3.0, 5.0)
+def _face(amount=0.0, corner=0.4, friction=0.0, place=()):
+    """A triangle and a ball, or a place of a line, in deep contact, where all windows and corners act."""
+    return lambda rng: (
+        3.0, 1.5, 1.0, amount, 0, 12.0, 1.0, 9.0, 8.0, 11.0, corner, -0.3, 0.2, 3.0, 5.0, friction, 1.4 * friction, 0.5,
+        0.3, *place,
+    )  # fmt: skip
 
 
 def _bushing(dimension, weight, damping=1.0):
@@ -699,6 +745,8 @@ CASES: dict[str, Case | dict[str, Case]] = {
         for kind in ("length", "offset", "angle")
         for d in (2, 3)
     },
+    "tyre3": _tyres(states=False),
+    "relaxing_tyre3": _tyres(states=True),
     "mesh_contact3": {
         "smooth": Case(_mesh_contact(6.0, 0.8, friction=0.0)),
         "rubbed": Case(_mesh_contact(6.0, 0.8, loss=2, amount=0.4)),
@@ -715,7 +763,16 @@ CASES: dict[str, Case | dict[str, Case]] = {
         }
         for d in (2, 3)
     },
-    "face_pair3": {"": Case(_face()), "damped": Case(_face(0.02))},
+    "face_pair3": {
+        "": Case(_face()),
+        "damped": Case(_face(0.02)),
+        "rubbed": Case(_face(friction=0.4)),
+        "rubbed_damped": Case(_face(0.02, friction=0.4)),
+    },
+    "face_line_pair3": {
+        "": Case(_face(place=(0.3,))),
+        "rubbed": Case(_face(0.02, friction=0.4, place=(0.35,))),
+    },
     "line_mesh_contact3": {
         "smooth": Case(_mesh_contact(6.0, 0.8, friction=0.0, line=True)),
         "rubbed": Case(_mesh_contact(6.0, 0.8, loss=2, amount=0.4, line=True), rate_tangent=False),

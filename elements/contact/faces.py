@@ -13,7 +13,7 @@ At a corner with k triangles in a plane every product is 1/4; c_i = 4/k - 1 make
 
 Limits: within e_i of a corner the sum of W differs from 1 by some percent.  At the border of a surface it ends within
 e_i, and what is sharp and convex is blunt: a ball that meets an edge between two faces sinks in until it is above one
-of them.  A ball whose centre passes through the face is pushed to the other side (`DEEP` says so before, and
+of them.  A ball whose centre passes through the face is pushed to the other side (`deep_watch` says so before, and
 `fem_mbs.elements.contact.pair.THROUGH` ends the run).
 """
 
@@ -29,7 +29,16 @@ from fem_mbs.elements.contact.jets import JET, curved, fixed, mixed, product, st
 from fem_mbs.elements.contact.tubes import UU, UV, UW, VV, VW, WW, depth
 from fem_mbs.elements.registry import Watch
 
-__all__ = ["DEEP", "FACE_COLUMNS", "face_apart", "face_inside", "face_places", "face_terms"]
+__all__ = [
+    "FACE_COLUMNS",
+    "deep_watch",
+    "face_apart",
+    "face_feet",
+    "face_inside",
+    "face_place_slopes",
+    "face_places",
+    "face_terms",
+]
 
 # columns of par
 REACH, ACTIVE, WIDTHS, CORNERS = 5, 6, 7, 10
@@ -101,25 +110,47 @@ def face_places(par, e, I):
 
 
 @inner
+def face_feet(par, e, I):
+    """Return the area coordinates l_2 and l_3 of the ball."""
+    x, y, _ = face_places(par, e, I)
+    return x, y
+
+
+@inner
+def face_place_slopes(I, x, y, by_x, by_y):
+    """Fill by_x, by_y (6,) with the derivatives of the area coordinates l_2 = x and l_3 = y by the scalar products."""
+    D = I[UU] * I[VV] - I[UV] * I[UV]
+    by_x[UU], by_x[VV], by_x[WW] = -x * I[VV] / D, (I[UW] - x * I[UU]) / D, 0.0
+    by_x[UV], by_x[UW], by_x[VW] = (2 * I[UV] * x - I[VW]) / D, I[VV] / D, -I[UV] / D
+    by_y[UU], by_y[VV], by_y[WW] = (I[VW] - y * I[VV]) / D, -y * I[UU] / D, 0.0
+    by_y[UV], by_y[UW], by_y[VW] = (2 * I[UV] * y - I[UW]) / D, -I[UV] / D, I[UU] / D
+
+
+@inner
 def face_inside(par, e, x, y):
     """Return whether the foot with the area coordinates l_2 = x and l_3 = y is inside of the triangle."""
     return x > 0 and y > 0 and x + y < 1
 
 
-def _depths(par: np.ndarray, dof: np.ndarray, rot: np.ndarray, Q: np.ndarray, D: np.ndarray) -> np.ndarray:
-    """Return the penetrations (n,) over the distances at which balls touch, of those above their triangles."""
-    x = Q[dof.reshape(-1, 4, 3)]
-    u, v, w = (x[:, k] - x[:, 0] for k in (1, 2, 3))
-    normal = np.cross(u, v)
-    size = np.einsum("ni,ni->n", normal, normal)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        place = [np.einsum("ni,ni->n", normal, np.cross(*pair)) / size for pair in ((w, v), (u, w))]
-        height = np.abs(np.einsum("ni,ni->n", normal, w)) / np.sqrt(size)
-        inside = (place[0] >= 0.0) & (place[1] >= 0.0) & (place[0] + place[1] <= 1.0) & (par[:, ACTIVE] > 0.0)
-        return np.where(inside, 1.0 - height / par[:, REACH], 0.0)
+def deep_watch(place: int) -> Watch:
+    """Return the watch of the penetration; ``place``: column of the place of b between two nodes, 0: b is a node."""
 
+    def depths(par: np.ndarray, dof: np.ndarray, rot: np.ndarray, Q: np.ndarray, D: np.ndarray) -> np.ndarray:
+        """Return the penetrations (n,) over the distances at which balls touch, of those above their triangles."""
+        x = Q[dof.reshape(len(dof), -1, 3)]
+        if place:
+            z = np.take(par, place, axis=1)[:, None]
+            x[:, 3] = (1.0 - z) * x[:, 3] + z * x[:, 4]
+        u, v, w = (x[:, k] - x[:, 0] for k in (1, 2, 3))
+        normal = np.cross(u, v)
+        size = np.einsum("ni,ni->n", normal, normal)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            at = [np.einsum("ni,ni->n", normal, np.cross(*pair)) / size for pair in ((w, v), (u, w))]
+            height = np.abs(np.einsum("ni,ni->n", normal, w)) / np.sqrt(size)
+            inside = (at[0] >= 0.0) & (at[1] >= 0.0) & (at[0] + at[1] <= 1.0) & (par[:, ACTIVE] > 0.0)
+            return np.where(inside, 1.0 - height / par[:, REACH], 0.0)
 
-DEEP = Watch(
-    _depths, 0.5, 0.95, "penetration over the distance at which it touches",
-    "give a larger stiffness or ball, or take smaller steps", kind="Contact", unit="",
-)  # fmt: skip
+    return Watch(
+        depths, 0.5, 0.95, "penetration over the distance at which it touches",
+        "give a larger stiffness or ball, or take smaller steps", kind="Contact", unit="",
+    )  # fmt: skip

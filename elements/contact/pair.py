@@ -1,5 +1,5 @@
 """Contact of parts that deform: tubes and balls, `tube_pair2` (plane) and `tube_pair3` (space); faces and balls,
-`face_pair3`.
+`face_pair3`; faces and places of lines, `face_line_pair3`, whose b is (1 - place) b1 + place b2.
 
 Ends of two tubes are the nodes a1, a2 of one and b1, b2 of the other (a ball: one node twice), of a face its corners
 a1, a2, a3 and the ball b.  With the scalar products I of u = a2 - a1, v = b2 - b1 (a3 - a1) and w = b1 - a1, the
@@ -15,6 +15,8 @@ O. Gonzalez (J. Nonlinear Sci. 6 (1996), 449-467, eq. 2.13) over the six variabl
 
 what is below the round-off of f is left out.  So the work is the change of sum W E and what dampers take, at any step,
 and since all forces act between points along their mean distances, resultant and moment vanish.
+
+Faces rub (`fem_mbs.elements.contact.rubbing`), with further outputs: the friction force and the sliding speed.
 
 Parts that pass through each other in a step end the run (`THROUGH`).  Elements without "active" do nothing: which parts
 touch changes in a run (`fem_mbs.system.pairing`).  Outputs: the normal force sum W N, the gap, two places (of tubes on
@@ -43,10 +45,29 @@ from fem_mbs.contract import (
     kernel,
 )
 from fem_mbs.elements.common import clear
-from fem_mbs.elements.contact.faces import DEEP, FACE_COLUMNS, face_apart, face_inside, face_places, face_terms
+from fem_mbs.elements.contact.ball import FRICTION_COLUMNS
+from fem_mbs.elements.contact.faces import (
+    FACE_COLUMNS,
+    deep_watch,
+    face_apart,
+    face_feet,
+    face_inside,
+    face_places,
+    face_terms,
+)
 from fem_mbs.elements.contact.jets import JET, SLOPE, fixed
 from fem_mbs.elements.contact.law import LAW_COLUMNS, decay_force, elastic_force, normal_energy, normal_force
-from fem_mbs.elements.contact.tubes import NONE, TERMS, TUBE_COLUMNS, tube_apart, tube_inside, tube_places, tube_terms
+from fem_mbs.elements.contact.rubbing import friction_of, no_friction
+from fem_mbs.elements.contact.tubes import (
+    NONE,
+    TERMS,
+    TUBE_COLUMNS,
+    tube_apart,
+    tube_inside,
+    tube_lines,
+    tube_places,
+    tube_terms,
+)
 from fem_mbs.elements.history_watch import HistoryWatch
 from fem_mbs.elements.registry import ElementType
 
@@ -69,15 +90,16 @@ THROUGH = HistoryWatch(
 
 
 @inner
-def _vectors(signs, q, dof, e, X):
-    """Fill X (3, dim) with u, v, w of positions, velocities or increments q (N,)."""
+def _vectors(S, q, dof, e, X):
+    """Fill X (3, dim) with u, v, w of positions, velocities or increments q (N,); S (3, ends) says what of each end is
+    in them."""
     dim = X.shape[1]
     for i in range(dim):
         for p in range(3):
             X[p, i] = 0.0
-            for k in range(4):
-                if signs[p][k] != 0:
-                    X[p, i] += signs[p][k] * q[dof[e, k * dim + i]]
+            for k in range(S.shape[1]):
+                if S[p, k] != 0:
+                    X[p, i] += S[p, k] * q[dof[e, k * dim + i]]
 
 
 @inner
@@ -159,14 +181,14 @@ def _noise(par, e, far, y):
 
 
 @inner
-def _rows(signs, X, rows):
-    """Fill rows (6, 4 dim) with the derivatives of the scalar products at the vectors X (3, dim)."""
+def _rows(S, X, rows):
+    """Fill rows (6, ends dim) with the derivatives of the scalar products at the vectors X (3, dim)."""
     dim = X.shape[1]
     for k in range(6):
         p, q = _FIRST[k], _SECOND[k]
-        for n in range(4):
+        for n in range(S.shape[1]):
             for i in range(dim):
-                rows[k, n * dim + i] = X[q, i] * signs[p][n] + X[p, i] * signs[q][n]
+                rows[k, n * dim + i] = X[q, i] * S[p, n] + X[p, i] * S[q, n]
 
 
 @inner
@@ -179,42 +201,55 @@ def _mixed(X, Z, k):
 
 
 @inner
-def _step(signs, Q, V, U, dof, e, X, I, dI, rates, work):
+def _step(S, Q, V, U, dof, e, X, I, dI, rates, work):
     """Fill vectors X (3, 3, dim) at both states and their means, scalar products I (2, 6), their changes dI (6,) over
     the step and their rates (2, 6)."""
     for state in range(2):
-        _vectors(signs, Q[state], dof, e, X[state])
+        _vectors(S, Q[state], dof, e, X[state])
         _products(X[state], I[state])
-        _vectors(signs, V[state], dof, e, work)
+        _vectors(S, V[state], dof, e, work)
         for k in range(6):
             rates[state, k] = _mixed(X[state], work, k)
     for k in range(3):
         for i in range(X.shape[2]):
             X[2, k, i] = 0.5 * (X[0, k, i] + X[1, k, i])
-    _vectors(signs, U, dof, e, work)
+    _vectors(S, U, dof, e, work)
     for k in range(6):
         dI[k] = _mixed(X[2], work, k)
 
 
 @inner
-def _second(signs, c, at, bt):
+def _second(S, c, at, bt):
     """Return the factor of the unit matrix in the second derivative of sum_m c_m I_m by the nodes ``at`` and ``bt``,
     halved."""
     total = 0.0
     for k in range(6):
         p, q = _FIRST[k], _SECOND[k]
-        total += 0.5 * c[k] * (signs[p][at] * signs[q][bt] + signs[q][at] * signs[p][bt])
+        total += 0.5 * c[k] * (S[p, at] * S[q, bt] + S[q, at] * S[p, bt])
     return total
 
 
-def _kernels(dim, signs, tail, count, apart, terms, places, inside):
+def _kernels(dim, signs, tail, count, apart, terms, places, lines, inside, part, at=0, mu=0):
     """Return both kernels of parts whose vectors have ``signs``; ``terms`` fills ``count`` penetrations and weights,
-    ``tail`` is the column of tabled forces."""
-    m, part = 4 * dim, tail - 2
+    ``tail`` is the column of tabled forces, ``part`` that of the numbers of the parts.  ``at``: the column of the place
+    of b between its two nodes, 0: b is a node.  ``mu``: that of friction, 0: none."""
+    ends_of = 5 if at else 4
+    m = ends_of * dim
     turn = 1.0 if signs[1][2] < 0 else -1.0  # of v in the vector w - x u + z v of tubes, w - x u - z v of faces
+    rub, rubbed = friction_of(ends_of, turn, mu, places) if mu else no_friction()
 
     @inner
-    def law_tangent(ctl, C, c, left, rows, ends, whole, even, K):
+    def shared(par, e, S):
+        """Fill S (3, ends): what of each end is in u, v, w."""
+        for p in range(3):
+            for k in range(4):
+                S[p, k] = signs[p][k]
+            if at:
+                S[p, ends_of - 1] = par[e, at] * S[p, 3]
+                S[p, 3] *= 1 - par[e, at]
+
+    @inner
+    def law_tangent(ctl, S, C, c, left, rows, ends, whole, even, K):
         """Add the tangent of the forces c (6,) to K, from the derivatives C (6, 6) of c by the scalar products, and
         ``left`` (6, m) by the unknowns; ``whole`` (m, m) is a work array.  ``even``: it is a second derivative,
         symmetric but for the order of its sums."""
@@ -235,7 +270,7 @@ def _kernels(dim, signs, tail, count, apart, terms, places, inside):
                 for k in range(6):
                     total += rows[k, i] * left[k, j]
                 if i % dim == j % dim:
-                    total += _second(signs, c, i // dim, j // dim)
+                    total += _second(S, c, i // dim, j // dim)
                 whole[i, j] = ctl[SK] * total
         for i in range(m):
             for j in range(m):
@@ -264,6 +299,7 @@ def _kernels(dim, signs, tail, count, apart, terms, places, inside):
         gy, gw, slope, c = scratch(6), scratch(6), scratch(6), scratch(6)
         by, bw, C = scratch(6, 6), scratch(6, 6), scratch(6, 6)
         rows, ends, turns, left, whole = scratch(6, m), scratch(6, m), scratch(6, m), scratch(6, m), scratch(m, m)
+        S, normal = scratch(3, ends_of), scratch(m)
         one_state = ctl[RULE] == ONE_STATE
         size = JET if job == TANGENT else SLOPE
         clear(fe, e1 - e0)
@@ -272,14 +308,18 @@ def _kernels(dim, signs, tail, count, apart, terms, places, inside):
         for e in range(e0, e1):
             if par[e, _ACTIVE] == 0:
                 continue
-            _step(signs, Q, V, U, dof, e, X, I, dI, rates, work)
+            shared(par, e, S)
+            _step(S, Q, V, U, dof, e, X, I, dI, rates, work)
             if apart(par, e, I[0]) and apart(par, e, I[1]):
                 continue
             found(SLOPE, par, e, I[0], Y0, W0)
             found(size, par, e, I[1], Y1, W1)
             far = I[1, 0] + I[1, 1] + I[1, 2]
             clear_all(c, C, left)
-            touched, even = False, one_state
+            touched, even, pressure = False, one_state, 0.0
+            if mu:
+                for j in range(m):
+                    normal[j] = 0.0
             for k in range(count):
                 if not _known(size, k, Y0, Y1, dI) or (
                     (W0[k, 0] <= 0 or Y0[k, 0] <= 0) and (W1[k, 0] <= 0 or Y1[k, 0] <= 0)
@@ -287,11 +327,11 @@ def _kernels(dim, signs, tail, count, apart, terms, places, inside):
                     continue
                 if not touched:
                     touched = True
-                    _rows(signs, X[2], rows)
+                    _rows(S, X[2], rows)
                     if job == TANGENT:
-                        _rows(signs, X[1], ends)
-                        _vectors(signs, V[1], dof, e, work)
-                        _rows(signs, work, turns)
+                        _rows(S, X[1], ends)
+                        _vectors(S, V[1], dof, e, work)
+                        _rows(S, work, turns)
                 y0, y1 = Y0[k, 0], Y1[k, 0]
                 dy = _quotient(size, Y0[k], Y1[k], dI, _noise(par, e, far, y1), gy, by)
                 _quotient(size, W0[k], W1[k], dI, _ROUND_OFF, gw, bw)
@@ -299,6 +339,8 @@ def _kernels(dim, signs, tail, count, apart, terms, places, inside):
                 for i in range(6):
                     rate += gy[i] * (rates[1, i] if one_state else dI[i] / ctl[H])
                 N, _, by_y, by_rate = normal_force(ctl, par, e, tail, hist, y0, y1 if one_state else y0 + dy, rate, 0.0)
+                # what the rule adds presses no friction, so that it always takes energy
+                pure, pure_by_y, pure_by_rate = N, by_y if one_state else by_y + by_rate / ctl[H], by_rate
                 more, more_by_y = decay_force(ctl, par, e, tail, hist, y0, y0 + dy)
                 N += more
                 by_y += more_by_y
@@ -306,10 +348,19 @@ def _kernels(dim, signs, tail, count, apart, terms, places, inside):
                     N = by_y = by_rate = 0.0
                 weight = 0.5 * (W0[k, 0] + W1[k, 0])
                 energy = 0.5 * (normal_energy(par, e, tail, y0, 0.0)[0] + normal_energy(par, e, tail, y1, 0.0)[0])
+                pressure += weight * pure
                 for i in range(6):
                     c[i] += weight * N * gy[i] + energy * gw[i]
                 if job != TANGENT:
                     continue
+                if mu:
+                    by_U = 2.0 if one_state else 1.0  # both states of a one-state rule move
+                    for i in range(6):
+                        slope[i] = weight * pure_by_y * Y1[k, 1 + i]
+                        slope[i] = by_U * (slope[i] + 0.5 * pure * W1[k, 1 + i])
+                    for j in range(m):
+                        for i in range(6):
+                            normal[j] += slope[i] * ends[i, j]
                 pressed = 0.5 * elastic_force(par, e, tail, y1)[0]
                 if not one_state:
                     by_y += by_rate / ctl[H]
@@ -319,7 +370,7 @@ def _kernels(dim, signs, tail, count, apart, terms, places, inside):
                     for j in range(6):
                         C[i, j] += weight * N * by[i, j] + gy[i] * slope[j]
                         C[i, j] += energy * bw[i, j] + gw[i] * pressed * Y1[k, 1 + j]
-                if not one_state or by_rate == 0:
+                if not one_state or pure_by_rate == 0:
                     continue
                 even = even and rate == 0
                 for j in range(m):  # the rate of a state
@@ -330,34 +381,50 @@ def _kernels(dim, signs, tail, count, apart, terms, places, inside):
                             total += 2 * rates[1, i] * by[i, l] * ends[l, j]
                     for i in range(6):
                         left[i, j] += weight * by_rate * gy[i] * total
+                    normal[j] += weight * pure_by_rate * total
             if not touched:
                 continue
             for i in range(m):
                 for k in range(6):
                     fe[e - e0, i] += ctl[SF] * c[k] * rows[k, i]
+            rubs = mu > 0 and pressure > 0 and par[e, mu] > 0 and not (one_state and ctl[WV] == 0)
             if job == TANGENT:
-                law_tangent(ctl, C, c, left, rows, ends, whole, even, ke[e - e0])
+                law_tangent(ctl, S, C, c, left, rows, ends, whole, even and not rubs, ke[e - e0])
+            if rubs:
+                at_e = e - e0
+                rub(job, at_e, ctl, par, e, dof, S, X[2], Q, V, U, rows, pressure, normal, fe, ke)
 
     @inner
     def through(par, e, X, I):
-        """Return whether the vector between the nearest places, which are inside of both parts, turns round in the
-        step: one has passed through the other."""
-        x0, z0, _ = places(par, e, I[0])
-        x1, z1, _ = places(par, e, I[1])
-        if not (inside(par, e, x0, z0) and inside(par, e, x1, z1)):
+        """Return whether one part has passed through the other: the vector between the nearest places of both axes (or
+        of plane and ball) turns round in the step, at places inside of both parts, which are inside at one end of it,
+        too.  At the other one they may be beyond the ends by the length of a part, as where increments are large."""
+        x0, z0 = lines(par, e, I[0])
+        x1, z1 = lines(par, e, I[1])
+        if not (inside(par, e, x0, z0) or inside(par, e, x1, z1)):
             return False
-        total = 0.0
+        if max(abs(x0 - 0.5), abs(x1 - 0.5), abs(z0 - 0.5), abs(z1 - 0.5)) > 1.5:
+            return False
+        total = before = after = 0.0
         for i in range(dim):
-            total += (X[0, 2, i] - x0 * X[0, 0, i] + turn * z0 * X[0, 1, i]) * (
-                X[1, 2, i] - x1 * X[1, 0, i] + turn * z1 * X[1, 1, i]
-            )
-        return total < 0
+            d0 = X[0, 2, i] - x0 * X[0, 0, i] + turn * z0 * X[0, 1, i]
+            d1 = X[1, 2, i] - x1 * X[1, 0, i] + turn * z1 * X[1, 1, i]
+            total += d0 * d1
+            before += d0 * d0
+            after += d1 * d1
+        least = (1e-6 * par[e, _REACH]) ** 2
+        if dim == 3 and after < least:  # in the middle
+            return inside(par, e, x1, z1)
+        if total >= 0 or min(before, after) < least:  # (axes in a plane meet, and have no vector between them)
+            return False
+        share = math.sqrt(before) / (math.sqrt(before) + math.sqrt(after))
+        return inside(par, e, x0 + share * (x1 - x0), z0 + share * (z1 - z0))
 
     @kernel
     def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         X, work, I, dI, rates = scratch(3, 3, dim), scratch(3, dim), scratch(2, 6), scratch(6), scratch(2, 6)
         Y0, Y1, W0, W1 = scratch(count, JET), scratch(count, JET), scratch(count, JET), scratch(count, JET)
-        gy, by = scratch(6), scratch(6, 6)
+        gy, by, S, pressed = scratch(6), scratch(6, 6), scratch(3, ends_of), scratch(2)
         one_state = ctl[RULE] == ONE_STATE
         if job != LEDGER and job != OUTPUT and job != COMMIT:
             return
@@ -367,7 +434,8 @@ def _kernels(dim, signs, tail, count, apart, terms, places, inside):
                 if job == OUTPUT:
                     f[1] = math.inf
                 continue
-            _step(signs, Q, V, U, dof, e, X, I, dI, rates, work)
+            shared(par, e, S)
+            _step(S, Q, V, U, dof, e, X, I, dI, rates, work)
             if job == COMMIT:
                 if through(par, e, X, I):
                     hist[e, PASSED] = 1.0
@@ -380,6 +448,7 @@ def _kernels(dim, signs, tail, count, apart, terms, places, inside):
             found(SLOPE, par, e, I[0], Y0, W0)
             found(SLOPE, par, e, I[1], Y1, W1)
             far = I[1, 0] + I[1, 1] + I[1, 2]
+            pressed[0] = pressed[1] = 0.0
             for k in range(count):
                 if not _known(SLOPE, k, Y0, Y1, dI):
                     continue
@@ -391,6 +460,7 @@ def _kernels(dim, signs, tail, count, apart, terms, places, inside):
                 if not one_state:
                     dy = _quotient(SLOPE, Y0[k], Y1[k], dI, _noise(par, e, far, y1), gy, by)
                     N, mean, _, _ = normal_force(ctl, par, e, tail, hist, y0, y0 + dy, dy / ctl[H], 0.0)
+                    pressed[1] += 0.5 * (w0 + w1) * N
                     N = max(N + decay_force(ctl, par, e, tail, hist, y0, y0 + dy)[0], 0.0)
                     if job == LEDGER:
                         f[DISSIPATED] += 0.5 * (w0 + w1) * (N - mean) * dy
@@ -402,41 +472,52 @@ def _kernels(dim, signs, tail, count, apart, terms, places, inside):
                     for i in range(6):
                         rate += (Y0[k, 1 + i] if state == 0 else Y1[k, 1 + i]) * rates[state, i]
                     N, mean, _, _ = normal_force(ctl, par, e, tail, hist, y, y, rate, 0.0)
+                    pressed[state] += w * N
                     if job == LEDGER:
                         f[DISSIPATED] += 0.5 * w * (N - mean) * (y1 - y0)
                     elif state == 1:
                         f[0] += w * N
+            if mu == 0 or par[e, mu] == 0 or (one_state and ctl[WV] == 0):
+                continue
+            for state in range(0 if one_state else 1, 2):
+                if pressed[state] <= 0:
+                    continue
+                force, speed = rubbed(ctl, par, e, dof, S, state, X[state if one_state else 2], Q, V, U)
+                if job == LEDGER:
+                    f[DISSIPATED] += (0.5 if one_state else 1.0) * ctl[H] * pressed[state] * force * speed
+                elif state == 1:
+                    f[6], f[7] = pressed[state] * force, speed
 
     return force, report
 
 
-def _type(name, dimension, columns, signs, count, apart, terms, places, inside, **more):
-    columns = (*LAW_COLUMNS, *columns)
-    force, report = _kernels(dimension, signs, len(columns), count, apart, terms, places, inside)
+def _type(name, dimension, columns, signs, count, parts, place=(), rubs=False):
+    """Return a type; ``parts``: functions of its parts, as of `_kernels`; ``place``: the column of the place of b."""
+    columns = (*LAW_COLUMNS, *columns, *(FRICTION_COLUMNS if rubs else ()), *place)
+    at = columns.index(place[0]) if place else 0
+    mu = columns.index(FRICTION_COLUMNS[0]) if rubs else 0
+    force, report = _kernels(dimension, signs, len(columns), count, *parts, columns.index("part a"), at, mu)
+    outputs = ("normal force [N]", "gap [m]", "place 1", "place 2", "part a", "part b")
     return ElementType(
         name=name,
         dimension=dimension,
-        ends=4,
+        ends=5 if place else 4,
         rotational=False,
         par=columns,
-        outputs=("normal force [N]", "gap [m]", "place 1", "place 2", "part a", "part b"),
+        outputs=(*outputs, "friction force [N]", "sliding speed [m/s]") if rubs else outputs,
         force=force,
         report=report,
         hist=2,
         tables=True,
-        **more,
+        watches=(deep_watch(at), THROUGH) if rubs else (THROUGH,),
     )
 
 
+_TUBE_PARTS = (tube_apart, tube_terms, tube_places, tube_lines, tube_inside)
+_FACE_PARTS = (face_apart, face_terms, face_places, face_feet, face_inside)
 TYPES = {
-    f"tube_pair{dim}": _type(
-        f"tube_pair{dim}", dim, TUBE_COLUMNS, _TUBES, TERMS, tube_apart, tube_terms, tube_places, tube_inside,
-        watches=(THROUGH,),
-    )
-    for dim in (2, 3)
+    f"tube_pair{dim}": _type(f"tube_pair{dim}", dim, TUBE_COLUMNS, _TUBES, TERMS, _TUBE_PARTS) for dim in (2, 3)
 } | {
-    "face_pair3": _type(
-        "face_pair3", 3, FACE_COLUMNS, _FACE, 1, face_apart, face_terms, face_places, face_inside,
-        watches=(DEEP, THROUGH),
-    )
-}  # fmt: skip
+    name: _type(name, 3, FACE_COLUMNS, _FACE, 1, _FACE_PARTS, place, rubs=True)
+    for name, place in (("face_pair3", ()), ("face_line_pair3", ("place",)))
+}

@@ -31,7 +31,17 @@ from fem_mbs.arrays import scratch
 from fem_mbs.contract import inner
 from fem_mbs.elements.contact.jets import JET, curved, fixed, mixed, product, step_up, variable
 
-__all__ = ["NONE", "TERMS", "TUBE_COLUMNS", "depth", "tube_apart", "tube_inside", "tube_places", "tube_terms"]
+__all__ = [
+    "NONE",
+    "TERMS",
+    "TUBE_COLUMNS",
+    "depth",
+    "tube_apart",
+    "tube_inside",
+    "tube_lines",
+    "tube_places",
+    "tube_terms",
+]
 
 #: Contributions of two tubes.
 TERMS = 5
@@ -181,6 +191,18 @@ def tube_places(par, e, I):
         x = min(max((I[UW] + z * I[UV]) / I[UU], 0.0), 1.0)
     d2 = I[WW] + z * z * I[VV] + x * x * I[UU] + 2 * z * I[VW] - 2 * x * I[UW] - 2 * x * z * I[UV]
     return x, z, math.sqrt(max(d2, 0.0)) - par[e, REACH]
+
+
+@inner
+def tube_lines(par, e, I):
+    """Return the nearest places of both axes, also beyond their ends; of parallel ones those of `tube_places`."""
+    if par[e, IS_BALL] > 0 or I[VV] == 0:
+        return I[UW] / I[UU], 0.0
+    D = I[UU] * I[VV] - I[UV] * I[UV]
+    if 1e-12 * I[UU] * I[VV] < D:
+        return (I[VV] * I[UW] - I[UV] * I[VW]) / D, (I[UV] * I[UW] - I[UU] * I[VW]) / D
+    x, z, _ = tube_places(par, e, I)
+    return x, z
 
 
 @inner

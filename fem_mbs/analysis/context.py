@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fem_mbs.analysis.backends import backend_named
 from fem_mbs.analysis.end_state import EndState
 from fem_mbs.analysis.kernels import prepare
 from fem_mbs.analysis.linear.linearised import Linearised, Response
@@ -91,7 +92,8 @@ class LinearFindings:
         reached: displacements (first,) from the state to where the last linear static step has ended; None: the state.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, backend: str = "local") -> None:
+        self._make = backend_named(backend).make
         self.responses: dict[str, Response] = {}
         self.ends: dict[str, tuple[np.ndarray, np.ndarray | None]] = {}
         self.linear: Linearised | None = None
@@ -127,7 +129,7 @@ class LinearFindings:
         if self.linear is None or self._key != key:
             self.linear = None  # two would take much memory
             response = self.responses[preload] if preload else None
-            self.linear = Linearised(context.compiled, state, t, loading, response, supports, without)
+            self.linear = self._make(context.compiled, state, t, loading, response, supports, without)
             self._key, self._matrices = key, self.linear.matrices
         return self.linear
 
@@ -245,10 +247,10 @@ def _tell_limits(model: Model, plan: Sequence[PlannedStep]) -> None:
     building = model.building
     limits = [lock.name for lock in building.locks.values() if lock.limit is not None or lock.breaks_at is not None]
     limits += [b.name for b in building.breakings.values() if b.force is not None or b.moment is not None]
-    if not limits or any(step.kind.takes_events for step in plan):
+    if not limits or any(step.kind.looks_at_limits for step in plan):
         return
     names = ", ".join(f'"{name}"' for name in limits)
-    told = f"limits are looked at in transients only: {names} hold whatever comes"
+    told = f"limits are looked at in transients and static steps only: {names} hold whatever comes"
     if told not in building.warnings:
         building.warnings.append(told)
 
@@ -260,12 +262,14 @@ def make_context(
     progress: Callable[[Progress], None] | None = None,
     compiled: CompiledModel | None = None,
     skipped: list[str] | Callable[[], list[str]] | None = None,
+    backend: str = "local",
 ) -> RunContext:
     """Return the context of a run at the start of a model, its steps planned and checked by themselves.
 
     Args:
         recorder: takes rows, as `fem_mbs.analysis.solution.Solution`.
         compiled: the arrays of the model, if they are there.
+        backend: where linear steps get their matrices, a name of `fem_mbs.analysis.backends`.
 
     Raises:
         ModelError: the model cannot be computed, or a step makes no sense.
@@ -280,11 +284,13 @@ def make_context(
     )
     context = RunContext(
         compiled, plan, Rows(compiled), None, compiled.system.initial_state(), Loading(compiled), recorder, progress,
-        skipped=skipped or [],
+        skipped=skipped or [], linear=LinearFindings(backend),
     )  # fmt: skip
     if has_pairs(compiled.system):
         pair_up(compiled.system, context.state)
     for step in plan:
+        if backend_named(backend).distributed:
+            step.kind.check_distributed(step, context)
         if not step.kind.impacts:
             compiled.system.refuse_impacts(
                 step.owner, f"acts by blows in time, which a step of type {step.kind.name} does not have",

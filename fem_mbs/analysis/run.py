@@ -119,6 +119,7 @@ def run(
     source: str | Path | None = None,
     inputs: Iterable[Path] = (),
     overwrite: bool = False,
+    backend: str = "local",
 ) -> Results:
     """Run all steps of a model into a results folder and return the opened `fem_mbs.results.reader.Results`.
 
@@ -136,6 +137,8 @@ def run(
         source: the model file, by which the model is known in the folder; None: it is known by its title.
         inputs: files that the model was made of; a run that would remove one is refused.
         overwrite: take the folder of another model, or one with other files in it, too.
+        backend: where linear steps get their matrices, a name of `fem_mbs.analysis.backends`; distributed runs begin
+            with `fem_mbs.analysis.distributed.run.run_distributed`.
         watch: what the context of the run and its recorder are given to; it returns the recorder that is used instead.
 
     Raises:
@@ -146,7 +149,7 @@ def run(
     from fem_mbs.results.reader import Results
     from fem_mbs.results.writer import ResultsWriter
 
-    context = make_context(model, progress=progress or _line(), skipped=skipped)
+    context = make_context(model, progress=progress or _line(), skipped=skipped, backend=backend)
     header = make_header(context.compiled)
     columns = [check.column(header["sensors"]) for check in model.checks]
     header["fingerprint"] = fingerprint(context)

@@ -40,11 +40,37 @@ def main() -> NoReturn:
     """Run the command line with the arguments of the process."""
     arguments = sys.argv[1:]
     debug = "--debug" in arguments
-    code = 0
-    try:
+
+    def work() -> int:
         logging.basicConfig(format="fem-mbs: %(message)s", level=logging.WARNING)
         with noted(quiet=not {"-q", "--quiet"}.isdisjoint(arguments)):
-            code = app(args=_with_restart_number(arguments), prog_name="fem-mbs", standalone_mode=True)
+            return app(args=_with_restart_number(arguments), prog_name="fem-mbs", standalone_mode=True)
+
+    code = 0
+    try:
+        if _all_ranks(arguments):
+            from fem_mbs.analysis.distributed.together import together
+
+            code = together(work, lambda error: _ended(error, debug))
+        else:
+            code = work()
+    except (Exception, KeyboardInterrupt) as error:
+        code = _ended(error, debug)
+    sys.exit(code or 0)
+
+
+def _all_ranks(arguments: list[str]) -> bool:
+    """Return whether all processes of `mpiexec` run this command together."""
+    given = [a.partition("=")[2] for a in arguments if a.startswith("--backend=")]
+    given += [b for a, b in zip(arguments, arguments[1:], strict=False) if a == "--backend"]
+    return "petsc" in given
+
+
+def _ended(end: BaseException, debug: bool) -> int:
+    """Say what has ended the command and return the exit code; raise an error again with ``debug``."""
+    code = 0
+    try:
+        raise end
     except KeyboardInterrupt:
         complain("interrupted")
         code = 130
@@ -68,7 +94,7 @@ def main() -> NoReturn:
         else:
             complain(f"unexpected error: {what} (run again with --debug to see where, and report it)")
             code = 3
-    sys.exit(code or 0)
+    return code
 
 
 def _with_restart_number(arguments: list[str]) -> list[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fem_mbs.analysis.distributed.together import first_rank
 from fem_mbs.decks.notes import Accept
 from fem_mbs.errors import FemMbsError, InputError
 from fem_mbs.modelfile.parts import load_part, wanted_of
@@ -27,7 +28,7 @@ _MOST_MODES, _MOST_LOADS = 24, 8  # shown
 def reduce_files(
     paths: list[Path], interfaces: list[str], kind: str | None, output: Path | None, material: str | None,
     thickness: float, console: Console, quiet: bool, accept: Accept, workers: int | None, scheduler: str | None,
-    overwrite: bool, **options: Any,
+    overwrite: bool, backend: str = "local", **options: Any,
 ) -> None:  # fmt: skip
     """Reduce the parts of files, several of them side by side, write them and print what they are.
 
@@ -37,6 +38,12 @@ def reduce_files(
         FemMbsError: as `fem_mbs.reduce_part`, with the file; several parts and one file for them; a file that is
             there.
     """
+    from fem_mbs.analysis.backends import backend_named
+
+    distributed = backend_named(backend).distributed
+    if distributed and (len(paths) > 1 or scheduler is not None):
+        raise InputError(f"the backend {backend} reduces one part by all processes; give one part, and no --scheduler")
+    options["backend"] = backend
     targets = _targets(paths, output)
     if not overwrite:
         for target, path in zip(targets, paths, strict=True):
@@ -48,6 +55,8 @@ def reduce_files(
 
         tasks = [(path, interfaces, kind, material, thickness, accept, options) for path in paths]
         found = run_tasks(_reduced, tasks, workers=workers, scheduler=scheduler)
+    if distributed and not first_rank():
+        return
     for target, path, (part, notes) in zip(targets, paths, found, strict=True):
         _write(target, replace(part, info={**part.info, _SOURCE: _relative(path, target)}), notes, console, quiet)
 

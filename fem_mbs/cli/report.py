@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from fem_mbs.results.report import CheckReport, ClosingReport, CountCheck, StepReport
 
 __all__ = [
-    "assembly_sentences", "buckling_tables", "cyclic_modes_tables", "linear_static_tables", "modes_tables", "print_mac",
-    "print_report", "static_tables",
+    "assembly_sentences", "blow_tables", "buckling_tables", "cyclic_modes_tables", "linear_static_tables",
+    "modes_tables", "print_mac", "print_report", "static_tables",
 ]  # fmt: skip
 
 _MAX_ROWS = 24  # of sensors shown; all are in the tables on disk
@@ -192,6 +192,32 @@ def cyclic_modes_tables(step: Step) -> Iterator[Table]:
         for k in range(min(_MAX_MODES, max(map(len, columns[shown])))):
             table.add_row(str(k + 1), *(f"{hertz(own[k]):.6g}" if k < len(own) else "" for own in columns[shown]))
         yield table
+
+
+def blow_tables(step: Step) -> Iterator[Table]:
+    """Yield the table of the first blows of a transient with impacts."""
+    blows = getattr(step.report, "blows", None)
+    if not blows:
+        return
+    s, speed, impulse, energy = (step.units.of(unit) for unit in ("s", "m/s", "N s", "J"))
+    heads = [
+        f"time [{s.unit}]", f"approach [{speed.unit}]", f"normal impulse [{impulse.unit}]",
+        f"friction impulse [{impulse.unit}]", f"loss [{energy.unit}]", "ends with",
+    ]  # fmt: skip
+    table = make_table(f"{step.name}: blow", *heads)
+    for blow in blows[:_MAX_ROWS]:
+        table.add_row(
+            f"{blow.impact}: {blow.ball} on {blow.surface}",
+            f"{s(blow.time):.9g}",
+            f"{speed(blow.approach):.4g}",
+            f"{impulse(blow.normal_impulse):.4g}",
+            f"{impulse(blow.friction_impulse):.4g}",
+            f"{energy(blow.loss):.4g}",
+            f"{blow.mode}, rests" if blow.rests else blow.mode,
+        )
+    if len(blows) > _MAX_ROWS:
+        table.add_row(f"... and {len(blows) - _MAX_ROWS} more, see summary.json")
+    yield table
 
 
 def buckling_tables(step: Step) -> Iterator[Table]:

@@ -111,7 +111,9 @@ class StepKind:
     motion: ClassVar[bool] = False  # whether its rows are instants of a motion
     states: ClassVar[bool] = False  # whether its rows are states of the model, over which sensors have statistics
     takes_events: ClassVar[bool] = False
+    looks_at_limits: ClassVar[bool] = False  # whether forces are compared with limits of locks, joints and supports
     differentiated: ClassVar[bool] = False  # whether derivatives with respect to parameters follow its steps
+    distributed: ClassVar[bool] = False  # whether several processes can share its matrices
     impacts: ClassVar[bool] = False  # whether blows can happen in it
     recorded: ClassVar[str] = ""  # type in the results, if it is not the name
     path: ClassVar[bool] = False  # rows may be points of a path over a load factor
@@ -144,6 +146,17 @@ class StepKind:
         Raises:
             ModelError: naming the step, the option and what it may be.
         """
+
+    def check_distributed(self, step: PlannedStep, context: RunContext) -> None:
+        """Refuse what has no form for several processes.
+
+        Raises:
+            ModelError: naming the step, and the option or the elements.
+        """
+        if not self.distributed:
+            raise ModelError(
+                f"a step of type {self.name} is not distributed", owner=step.owner, remedy="run it without --backend"
+            )
 
     def fit_loads(self, step: PlannedStep, context: RunContext) -> None:
         """Make loads of the model those that this step, the first one that passes time, needs at its start.

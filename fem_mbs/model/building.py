@@ -130,6 +130,7 @@ class Building:
         self.departures: list[str] = []  # sentences on what the deck of the model asks for and the model lacks
         self.rotors: dict[str, Any] = {}
         self.reduced_parts: dict[str, Any] = {}
+        self.surfaces: dict[str, np.ndarray] = {}  # of reduced parts that touch: place -> nodes (n,)
         self.rotating: Any = None
         self.shakings: list[Any] = []
         #: groups of supports that hold dofs where the step before has left them
@@ -314,6 +315,8 @@ class Building:
                 owner=owner,
                 remedy=f"name {names}, or make one of them the part's reference",
             )
+        if place in self.surfaces:
+            return self.surfaces[place]
         if place in self.named_nodes:
             return np.array([self.named_nodes[place]])
         mesh, _, name = str(place).partition(":")

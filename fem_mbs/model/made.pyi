@@ -1504,8 +1504,9 @@ class MadeCalls:
         or
         moment. Where a lock closes on a motion, velocities change as in a plastic blow with all joints; the loss is
         booked as dissipated. A brake that closes on a motion slips until it stops. Limits are looked at in transients;
-        in
-        all other analyses a closed lock holds whatever it takes.
+        a static step whose equilibrium needs more ends in an error, and in all other analyses a closed lock holds
+        whatever
+        it takes.
 
         Args:
             name: in messages and results
@@ -1897,6 +1898,7 @@ class MadeCalls:
         stribeck: Number | None = None,
         overlap: Number = 0.0,
         along: bool = False,
+        both: bool = False,
         spacing: Number | None = None,
         margin: Number | None = None,
         pairs: Whole | None = None,
@@ -1925,8 +1927,10 @@ class MadeCalls:
                 side of the normals of an open one: right-handed about each triangle.  "beams": a is groups of beams,
                 trusses or cables, tubes of ``radius`` between their nodes, which deform; b are balls, or lines with
                 ``along``, also a itself.  Which parts are near each other is found in the run.  "faces": a is faces of
-                solids ("mesh:set"), or shells, which deform; b are balls or nodes, with a radius ``ball``, and
-                ``radius`` is half the thickness; they touch from both sides.
+                solids ("mesh:set"), shells, or a reduced part ("part:surface", or interfaces with all nodes of faces,
+                "part:interface"), which deform; b are balls, nodes ("part:surface" too) or lines with ``along``, with a
+                radius ``ball``, and ``radius`` is half the thickness; they touch from both sides.  Friction of faces
+                acts at the axis of lines and the centre of nodes, and does not turn them.
             point: a point of the plane, the centre of other surfaces, the origin of triangles, in global coordinates of
                 the start. [m]
             axis: plane: the normal out of it; cylinder, capsule: their axis (default none)
@@ -1963,9 +1967,11 @@ class MadeCalls:
             along: b is groups of beams, trusses or cables that touch along their length, as tubes of the radius
                 ``ball``. The stiffness is that of a point, as where beams cross; a length of beam that lies on
                 something counts as one point per diameter (the mean of both), whatever the mesh.  On surfaces of bodies
-                it touches at places not more than ``spacing`` apart; on beams at their nearest points, parallel ones at
-                their nodes.
-            spacing: along, of the places that touch a surface of a body; sharper edges may pass between them. [m]
+                and on faces it touches at places not more than ``spacing`` apart; on beams at their nearest points,
+                parallel ones at their nodes.
+            both: b are faces, too; its nodes touch the faces of a and those of a its faces, with half the stiffness
+                each.
+            spacing: along, of the places that touch a surface or faces; sharper edges may pass between them. [m]
             margin: with "beams" and "faces", by which parts may move until near ones are found anew. [m]
             pairs: with "beams" and "faces", room for pairs of parts that are near each other.
         """
@@ -2034,6 +2040,91 @@ class MadeCalls:
             coefficient: of friction in blows and in contact.
             static: coefficient up to which what touches does not begin to slip.
             least_speed: speed of separation below which a blow ends in contact; 0: found from the step. [m/s]
+        """
+
+    def tyre(
+        self,
+        name: str,
+        wheel: Place,
+        *,
+        axis: Vector,
+        radius: Number,
+        point: Vector | None = None,
+        crown: Number = 0.0,
+        rolling_radius: Number | None = None,
+        road: Vector | None = None,
+        normal: Vector | None = None,
+        profile: Function | None = None,
+        along: Vector | None = None,
+        length: Number | None = None,
+        spacing: Number | None = None,
+        stiffness: Number | None = None,
+        table: Rows | None = None,
+        damping: Number = 0.0,
+        slip_law: Literal["linear", "brush", "magic"] = "linear",
+        friction: Number | Vector = 1.0,
+        slip_stiffness: Number | Vector | None = None,
+        peak_load: Number | None = None,
+        magic_x: Vector | None = None,
+        magic_y: Vector | None = None,
+        camber_thrust: Number = 0.0,
+        trail: Number = 0.0,
+        rolling_resistance: Number = 0.0,
+        relaxation: Number | Vector | None = None,
+        retardation: Number = 0.0,
+        slip_speed: Number = 0.1,
+        largest_slip: Number = 2.0,
+    ) -> None:
+        """Tyres: wheels that roll and slip on a road, with normal, longitudinal and lateral force and aligning moment.
+
+        Add a tyre: the wheel is a disc about ``axis``, which turns with its node, and the road is fixed in space.
+
+        The normal force is stiffness times the penetration of the lowest point of the disc, or a table, with damping;
+        it
+        never pulls.  Forward is axis x normal: a wheel with the axis y and the normal z rolls along x with a positive
+        spin.
+        Slips are those of the contact: kappa = -V_sx/|V_x|, tan(alpha) = -V_sy/|V_x|; positive slips give positive
+        forces.
+        A steady wheel turns with V = r_e spin, where r_e is the rolling radius.
+
+        With ``relaxation`` the slips follow the motion over a length of rolling, and a wheel that stands is held by the
+        deflection of its carcass, up to the friction. Without, forces at rest are those of a damper (``slip_speed``): a
+        wheel on a slope creeps. Statics know no tangential forces.
+
+        Args:
+            name: in messages and results
+            wheel: a body or a node with rotations.
+            axis: spin axis at the start, in global axes.
+            radius: of the unloaded wheel. [m]
+            point: centre of the wheel, in global coordinates of the start. [m]
+            crown: radius of the tread across the wheel, as of motorcycles. [m]
+            rolling_radius: r_e of free rolling, V = r_e spin [m] (default radius less a third of the penetration)
+            road: a point of the road [m] (default the origin); a point of the road and its normal, out of it.
+            normal: of the road, out of it (default [0, 0, 1]); a point of the road and its normal, out of it.
+            profile: height over the distance from ``road`` along ``along``: a function (of the distance in place of the
+                time), level beyond 0 and ``length``; between places ``spacing`` apart a cubic spline. [m]
+            along: profile: direction of its distance (default forward)
+            length: profile: its length [m] (default none)
+            spacing: profile: of the places of its heights [m] (default length/500)
+            stiffness: of the normal force [N/m] (default none)
+            table: instead: points [penetration, force] from [0, 0] on (default none)
+            damping: b of N (1 + b y'). [s/m]
+            slip_law: "linear" up to the friction, "brush" (parabolic pressure; theoretical slips kappa/(1 + kappa)
+                ...), or "magic": sin(C atan(B s - E (B s - atan(B s)))) times friction times normal force.
+            friction: one coefficient, or two: along and across.
+            slip_stiffness: of linear and brush: forces per slip and per slip angle at zero slip. [N, N/rad]
+            peak_load: normal force of the largest slip stiffness, which is slip_stiffness sin(2 atan(N/peak_load)). [N]
+            magic_x: magic: [B, C, E] along the wheel (default none); [B, C, E] along and across the wheel.
+            magic_y: magic: [B, C, E] across the wheel (default none); [B, C, E] along and across the wheel.
+            camber_thrust: side force per camber over side force per slip angle.
+            trail: pneumatic trail at zero slip; it falls as that of the brush model. [m]
+            rolling_resistance: its coefficient (default 0.0)
+            relaxation: one length, or two: along and across. [m]
+            retardation: with relaxation, time constant of the damping of the carcass of a wheel that stands or creeps.
+                [s]
+            slip_speed: speed below which slip forces are those of dampers, with relaxation those of springs, and
+                rolling resistance falls [m/s] (default 0.1)
+            largest_slip: slips beyond count as this one.
         """
 
     def bushing(
@@ -3043,6 +3134,30 @@ class MadeCalls:
     def sensor(
         self,
         name: str,
+        kind: Literal["tyre"],
+        *,
+        on: str,
+        quantity: Literal["normal force", "longitudinal force", "lateral force", "aligning moment", "slip", "slip angle", "camber", "sliding speed x", "sliding speed y", "loaded radius", "penetration", "deflection x", "deflection y"] = "normal force",
+    ) -> None:
+        """What a tyre does: forces on the wheel in the frame of the contact (x forward, y = normal x x), the aligning
+        moment about the normal, the slips that forces follow (slip kappa, slip angle alpha), camber, the sliding speeds
+        of
+        the contact, the distance of the centre from the road within the plane of the wheel (loaded radius),
+        penetration,
+        and with relaxation the deflections of the carcass.
+
+        Args:
+            name: of its columns in the results
+            on: tyre
+            quantity: what is measured: "normal force", "longitudinal force", "lateral force", "aligning moment",
+                "slip", "slip angle", "camber", "sliding speed x", "sliding speed y", "loaded radius", "penetration",
+                "deflection x", "deflection y" (default "normal force")
+        """
+
+    @overload
+    def sensor(
+        self,
+        name: str,
         kind: Literal["joint"],
         *,
         on: str,
@@ -3459,7 +3574,8 @@ class MadeCalls:
                 as outputs
             duration: of the step [s]
             h: time step [s]; the duration is a whole number of them
-            before: time before the path in which efforts may act [s] (default as long as growing zeros need)
+            before: time before the path in which efforts may act [s] (default as long as growing zeros need, at least 2
+                h)
             after: time after the path in which efforts go on [s] (default as long as decaying zeros need)
             tolerance: largest error of an output over the size of its path (default 0.0001)
             runs: forward runs until the outputs follow the path (default 25)

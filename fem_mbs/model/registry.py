@@ -24,6 +24,7 @@ from fem_mbs.model.connections.pretension import Pretension
 from fem_mbs.model.connections.surfaces.contact import Contact
 from fem_mbs.model.connections.surfaces.friction import Friction
 from fem_mbs.model.connections.surfaces.impact import Impact
+from fem_mbs.model.connections.surfaces.tyres import Tyre
 from fem_mbs.model.connections.ties import Tie
 from fem_mbs.model.copies.movement import Copy
 from fem_mbs.model.fields import DisplayUnits
@@ -135,6 +136,7 @@ TABLES: Sequence[Table] = (
     Table("friction", Friction),
     Table("contact", Contact),
     Table("impact", Impact),
+    Table("tyre", Tyre),
     Table("bushing", Bushing),
     Table("bearing", Bearing),
     Table("component", Substructure),

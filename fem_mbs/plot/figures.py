@@ -25,6 +25,7 @@ from fem_mbs.plot.frequency.harmonic import plot_response, plot_transfer
 from fem_mbs.plot.frequency.stability import plot_eigenvalues, plot_roots, plot_stability_map
 from fem_mbs.plot.model import animate, plot_deformed, plot_shapes, shape_pages
 from fem_mbs.plot.series import (
+    plot_blows,
     plot_ledger,
     plot_momenta,
     plot_path,
@@ -46,6 +47,7 @@ __all__ = [
     "FORMATS",
     "FigureJob",
     "animate",
+    "blow_figures",
     "campbell_figures",
     "diameters_figures",
     "figure_jobs",
@@ -54,6 +56,7 @@ __all__ = [
     "nothing_drawn",
     "path_figures",
     "plot_all",
+    "plot_blows",
     "plot_campbell",
     "plot_deformed",
     "plot_diameters",
@@ -175,6 +178,12 @@ def path_figures(step: Step) -> Figures:
         yield plot_eigenvalues, "eigenvalues"
         if is_damped(branches.values):
             yield plot_roots, "roots"
+
+
+def blow_figures(step: Step) -> Figures:
+    """Yield the blows of a step, if there are any."""
+    if getattr(step.report, "blows", None):
+        yield plot_blows, "blows"
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from fem_mbs.results.reader import Results, Step
 
 __all__ = [
-    "SensorPage", "plot_ledger", "plot_momenta", "plot_path", "plot_sensor", "plot_sensor_page", "sensor_pages", "thin",
+    "SensorPage", "plot_blows", "plot_ledger", "plot_momenta", "plot_path", "plot_sensor", "plot_sensor_page",
+    "sensor_pages", "thin",
 ]  # fmt: skip
 
 _CRITICAL = {"limit": "o", "bifurcation": "s", "jump": "D"}  # markers of critical points
@@ -263,6 +264,34 @@ def _plot_bars(results: Results, page: SensorPage, title: str, path: str | Path)
 
 
 # --- energies, momenta, paths ----------------------------------------------------------------------------------------
+def plot_blows(results: Results, step: int, path: str | Path) -> Path:
+    """Draw the normal speeds of approach of all blows of a step over time, and below them their losses.
+
+    Raises ResultsError if the step has no blows.
+    """
+    item = results.steps[step]
+    blows = getattr(item.report, "blows", None)
+    if not blows:
+        raise ResultsError(f'Figure: step "{item.name}" has no blows')
+    names = list(dict.fromkeys(blow.impact for blow in blows))
+    with style(results):
+        figure = make_figure(7.4, 4.8)
+        upper, lower = figure.subplots(2, 1, sharex=True)
+        for name in names:
+            own = [blow for blow in blows if blow.impact == name]
+            time = [blow.time for blow in own]
+            upper.plot(time, [blow.approach for blow in own], ".", ms=4, label=name)
+            lower.plot(time, [blow.loss for blow in own], ".", ms=4)
+        upper.set_title(f"{results.header['title']}: blows" if results.header["title"] else "Blows")
+        name_axis(upper.yaxis, "Approach [m/s]", results.units)
+        name_axis(lower.yaxis, "Loss [J]", results.units)
+        name_axis(lower.xaxis, time_label(item), results.units)
+        lower.set_xlim(*_limits(item.time))
+        _legend(upper)
+        figure.align_ylabels()
+        return save_figure(figure, path)
+
+
 def plot_ledger(results: Results, path: str | Path) -> Path:
     """Draw the energies and works over time, and below them the error by which the ledger does not close.
 

@@ -366,9 +366,9 @@ class ResultsWriter:
 
     def append(
         self,
-        series: dict[str, Any] | None = None,
-        frames: dict[str, Any] | None = None,
-        restart: dict[str, Any] | None = None,
+        series: Mapping[str, Any] | None = None,
+        frames: Mapping[str, Any] | None = None,
+        restart: Mapping[str, Any] | None = None,
         *,
         keep: bool = True,
     ) -> None:
@@ -409,7 +409,7 @@ class ResultsWriter:
         if self._points or due or self._bytes > self._flush_bytes:
             self._flush()
 
-    def _check(self, kind: str, given: dict[str, Any]) -> tuple[dict[str, np.ndarray], int]:
+    def _check(self, kind: str, given: Mapping[str, Any]) -> tuple[dict[str, np.ndarray], int]:
         assert self._entry is not None
         arrays = {str(name): np.array(value) for name, value in given.items()}
         where = f'Results, step "{self._entry.name}", {kind}'

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from fem_mbs.analysis.recovery.part_results import write_parts
-from fem_mbs.analysis.solution import Solution
+from fem_mbs.analysis.solution import SeriesTable, Solution
 from fem_mbs.results.reader import Results
 from fem_mbs.results.series import SLOPES, slopes_key
 from fem_mbs.results.writer import ResultsWriter
@@ -28,11 +28,14 @@ def keep_slopes(
         sizes: (n_par,) of the parameters, by which they are scaled in ``results``.
     """
     for step in solution.steps:
+        slopes = {}
         for name, found, size in zip(parameters, results, sizes.tolist(), strict=True):
             own = found.steps[step.number].series
             for key in [key for key in step.series if key.startswith("sensor/") and key in own]:
-                step.series[slopes_key(name, key.removeprefix("sensor/"))] = own[key] / size
-                step.info = {**step.info, SLOPES: dict(parameters)}
+                slopes[slopes_key(name, key.removeprefix("sensor/"))] = own[key] / size
+        if slopes:
+            step.series = SeriesTable({**step.series, **slopes})
+            step.info = {**step.info, SLOPES: dict(parameters)}
 
 
 def write_run(

@@ -67,7 +67,7 @@ class Block:
     runs of elements that act along those of a group of beams, one by one: (first, past the last, the group, local dof
     of the beams at which their own dofs begin); section forces contain them.  ``pairing``: of pairs that are found in
     a run (`fem_mbs.system.pairing`): the parts that may be paired; the first elements are the present pairs, and
-    ``nodes`` tells nothing.
+    ``nodes`` tells nothing.  ``pressed``: they tie nodes without mass that contact presses.
     """
 
     groups: list[tuple[str, int, int]]
@@ -82,6 +82,7 @@ class Block:
     scalars: np.ndarray | None = None
     along: list[tuple[int, int, str, int]] = field(default_factory=list)
     pairing: Any = None
+    pressed: bool = False
     dof: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.int32))
     rot: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.int32))
     first_element: int = 0
@@ -192,7 +193,7 @@ def merge_blocks(blocks: list[Block]) -> list[Block]:
         merged.append(
             Block(
                 groups, parts[0].type, nodes, par, joint=joint, preferred=preferred, reads=reads, scalars=scalars,
-                along=along, pairing=parts[0].pairing,
+                along=along, pairing=parts[0].pairing, pressed=any(p.pressed for p in parts),
             )
         )  # fmt: skip
     return merged

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fem_mbs.solvers.linear.distinct import distinct
 from fem_mbs.system.pairing import Pairing
 
 __all__ = ["FacePairing", "TubePairing"]
@@ -75,7 +76,7 @@ class TubePairing(Pairing):
         else:
             near = tree.sparse_distance_matrix(cKDTree(last), distance, output_type="ndarray")
             i, j = of_a[near["i"]], of_b[near["j"]]
-        i, j = np.divmod(np.unique(i.astype(np.int64) * len(y) + j), len(y))
+        i, j = np.divmod(distinct(i.astype(np.int64) * len(y) + j), len(y))
         keep = ~(self.a[i][:, :, None] == self.b[j][:, None, :]).any(axis=(1, 2))
         if self.line is not None and self.along is not None and self.around is not None:
             way = np.abs(self.along[i] - self.along[j])
@@ -104,9 +105,11 @@ class TubePairing(Pairing):
 
 @dataclass(eq=False, kw_only=True)
 class FacePairing(Pairing):
-    """Triangles (n, 3) with balls (n, 1).
+    """Triangles (n, 3) with balls (n, 1), or with places of lines (n, 2).
 
     Attributes:
+        at: (n,) place of a line from 0 to 1 between its nodes; None: balls.
+        stiffness: (n,) of the places, which stand for different lengths.
         widths: (n, 3) beyond the edge opposite to each corner, over the height there, in which a triangle takes turns
             with its neighbour.
         heights: (n, 3) of the corners above the opposite edges at the start [m].
@@ -116,12 +119,23 @@ class FacePairing(Pairing):
     widths: np.ndarray
     heights: np.ndarray
     corners: np.ndarray
+    at: np.ndarray | None = None
+    stiffness: np.ndarray | None = None
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:
-        return *super().arrays, self.widths, self.corners
+        more = () if self.at is None or self.stiffness is None else (self.at, self.stiffness)
+        return *super().arrays, self.widths, self.corners, *more
+
+    def centres(self, y: np.ndarray) -> np.ndarray:
+        """Return the centres (n, 1, 3) of what touches, from the places of their nodes."""
+        if self.at is None:
+            return y
+        z = self.at[:, None]
+        return ((1.0 - z) * y[:, 0] + z * y[:, 1])[:, None]
 
     def pairs(self, x: np.ndarray, y: np.ndarray, margin: float) -> np.ndarray:
+        y = self.centres(y)
         # all that is in a triangle, or beyond it where it still touches, is no farther from its middle than this
         from scipy.spatial import cKDTree
 
@@ -132,7 +146,7 @@ class FacePairing(Pairing):
         i = np.repeat(np.arange(len(x)), [len(near) for near in found])
         j = np.concatenate([np.empty(0, np.int64), *[np.asarray(near, np.int64) for near in found]])
         pairs = np.column_stack((i, j))
-        pairs = pairs[~(self.a[i] == self.b[j]).any(axis=1)]
+        pairs = pairs[~(self.a[i][:, :, None] == self.b[j][:, None, :]).any(axis=(1, 2))]
         # the plane of a triangle turns with its corners, so what is beyond an edge moves by more than them
         height, inside = _above(x, y, pairs)
         touches = height <= self.reach + _TILT * margin
@@ -142,13 +156,16 @@ class FacePairing(Pairing):
 
     def gaps(self, x: np.ndarray, y: np.ndarray, pairs: np.ndarray) -> np.ndarray:
         """Return the gaps (m,) [m] of balls above triangles; infinite of the others."""
-        height, inside = _above(x, y, pairs)
+        height, inside = _above(x, self.centres(y), pairs)
         return np.where((inside >= 0.0).all(axis=1), height - self.reach, np.inf)
 
     def columns(self, pairs: np.ndarray) -> dict[str, np.ndarray]:
-        i = pairs[:, 0]
+        i, j = pairs.T
+        line = {} if self.at is None or self.stiffness is None else {
+            "place": self.at[j], "stiffness": self.stiffness[j]
+        }  # fmt: skip
         widths = {f"width {k + 1}": self.widths[i, k] for k in range(3)}
-        return widths | {f"corner {k + 1}": self.corners[i, k] for k in range(3)}
+        return line | widths | {f"corner {k + 1}": self.corners[i, k] for k in range(3)}
 
 
 def _above(x: np.ndarray, y: np.ndarray, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -18,6 +18,7 @@ from weakref import ref
 import numpy as np
 
 from fem_mbs.errors import AnalysisError, Owner
+from fem_mbs.solvers.linear.distinct import distinct
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.solvers.stepping.pattern import band_slots, element_slots, matrix_pattern
 from fem_mbs.system.blocks import held_ranges
@@ -120,7 +121,7 @@ def pair_up(compiled: Any, state: S.State, static: bool = False) -> None:
         pairing: Pairing | None = block.pairing
         if pairing is None:
             continue
-        nodes = np.unique(np.concatenate((pairing.a.ravel(), pairing.b.ravel())))
+        nodes = distinct(np.concatenate((pairing.a.ravel(), pairing.b.ravel())))
         pairing.dofs = compiled.offset[nodes][:, None] + np.arange(compiled.dimension)
         start, end = Q[pairing.dofs], state.Q[1][pairing.dofs]
         step = float(np.linalg.norm(end - start, axis=1).max(initial=0.0))

@@ -21,6 +21,7 @@ import numpy as np
 from scipy.sparse import csc_matrix, csr_matrix, vstack
 
 from fem_mbs import contract as C
+from fem_mbs.solvers.distributed.matrix import compressed
 from fem_mbs.solvers.stepping.layout import State
 from fem_mbs.solvers.stepping.pattern import add_entries, element_slots, matrix_pattern
 from fem_mbs.system.blocks import Block, chosen_rows
@@ -169,10 +170,14 @@ class Matrices:
     def of(self, compiled: Compiled) -> Matrices:
         """Return an assembler with the same pattern for a model of the same numbering, as `Compiled.with_parameters`
         makes them."""
-        if compiled is self.compiled:
+        return self.on(compiled)
+
+    def on(self, elements: Compiled | ElementSet) -> Matrices:
+        """Return an assembler with the same pattern for a model, or the same part of a model, of the same numbering."""
+        if elements is self.compiled:
             return self
         other = copy(self)
-        other.compiled = compiled
+        other.compiled = elements
         return other
 
     def tiles(
@@ -458,7 +463,7 @@ class Tangent:
             w = max(abs(plus + minus).max() / size, 1.0)
             plus, minus = (self.assemble(self.control(2.0, damping=a * w), damped)[1] for a in (1.0, -1.0))
             found = (plus - minus) / (2.0 * w)
-        return csr_matrix(found)
+        return compressed(found)
 
     @cached_property
     def _inertial(self) -> tuple[csr_matrix, csr_matrix]:

@@ -13,6 +13,7 @@ Theory: docs/theory.md, section 8, "At scale".
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -20,11 +21,12 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 from fem_mbs.errors import AnalysisError, LooseError
+from fem_mbs.solvers.distributed.factors import largest_reciprocals
+from fem_mbs.solvers.distributed.matrix import NOT_SYMMETRIC, DistributedMatrix, compressed
 from fem_mbs.solvers.eigen.divergence import SIGNS, unsymmetric_buckling
-from fem_mbs.solvers.linear.factors import Pencil
 from fem_mbs.solvers.linear.libraries import Effort, LinearSolveError, NotPositiveDefinite, one_blas_thread
 from fem_mbs.solvers.linear.saddle import DENSE, negative_count, null_space, without_reactions
-from fem_mbs.solvers.linear.service import factor
+from fem_mbs.solvers.linear.service import factor, pencil_of
 
 __all__ = ["SIGNS", "LinearBuckling", "linear_buckling"]
 
@@ -79,28 +81,34 @@ def linear_buckling(
     """
     if sign not in SIGNS:
         raise ValueError(f"sign must be one of {', '.join(SIGNS)}, not {sign!r}")
-    K, Kg = csr_matrix(K), csr_matrix(Kg)
-    stiff = K if preload is None else csr_matrix(K + preload)
+    K, Kg = compressed(K), compressed(Kg)
+    stiff = K if preload is None else compressed(K + preload)
     n = K.shape[0]
     G = csr_matrix((0, n)) if G is None else csr_matrix(G)
-    if not Kg.nnz or not np.any(Kg.data):
+    if not Kg.nnz or not Kg.count_nonzero():
         empty = np.zeros(0)
         return LinearBuckling(empty, np.zeros((n, 0)), empty, 0 if check else None, Effort())
     if symmetric is None:
         symmetric = all(abs(A - A.T).max() <= _SYMMETRIC * abs(A).max() for A in (stiff, Kg))
+    if not symmetric and isinstance(stiff, DistributedMatrix):
+        raise AnalysisError(f"Buckling: the stiffness {NOT_SYMMETRIC}")
     if not symmetric:
         found = unsymmetric_buckling(stiff, Kg, G, count, sign)
         return LinearBuckling(found.factors, found.vectors, found.residuals, None, Effort(), found.complex)
-    Kg = csr_matrix(0.5 * (Kg + Kg.T))
+    Kg = compressed(0.5 * (Kg + Kg.T))
     with one_blas_thread():
         if G.shape[0]:
             return _constrained(stiff, Kg, G, count, sign, check)
         if n <= DENSE:
+            if isinstance(stiff, DistributedMatrix):
+                stiff, Kg = stiff.gathered(), Kg.gathered()
             every = _constrained(stiff, Kg, G, n, "both", False)
             return _result(stiff, Kg, 1.0 / every.factors, every.vectors, count, sign, None, Effort(), check)
-        pencil = Pencil(stiff, -Kg)
+        pencil = pencil_of(stiff, -Kg)
+        distributed = isinstance(stiff, DistributedMatrix)
+        factors: Any
         try:
-            factors = factor(pencil, kind="positive")
+            factors = factor(stiff if distributed else pencil, kind="positive")
         except NotPositiveDefinite as error:
             what = "loose; hold it, so that every motion strains something"
             if preload is not None:
@@ -111,7 +119,10 @@ def linear_buckling(
         start = factors.solve(Kg @ np.random.default_rng(_SEED).standard_normal(n))
         wanted = min(n - 2, count + 2)
         steps = min(n - 1, max(2 * wanted + 1, 30))
-        inverted, vectors = _lanczos(stiff, Kg, factors.solve, start, wanted, steps, sign)
+        if distributed:
+            inverted, vectors = largest_reciprocals(stiff, Kg, factors, start, wanted, sign)
+        else:
+            inverted, vectors = _lanczos(stiff, Kg, factors.solve, start, wanted, steps, sign)
         return _result(stiff, Kg, inverted, vectors, count, sign, pencil, pencil.effort, check)
 
 
@@ -195,13 +206,13 @@ def _result(K, Kg, inverted, vectors, count, sign, pencil, effort, check) -> Lin
         expected = 0
         for side, name in ((1.0, "positive"), (-1.0, "negative")):
             if sign in ("both", name):
-                expected += _count(pencil or Pencil(K, -Kg), side * np.abs(factors).max() * (1.0 + 1e-6))
+                expected += _count(pencil or pencil_of(K, -Kg), side * np.abs(factors).max() * (1.0 + 1e-6))
     elif check:
         expected = 0
     return LinearBuckling(factors, x, residuals, expected, effort)
 
 
-def _count(pencil: Pencil, f: float) -> int:
+def _count(pencil: Any, f: float) -> int:
     """Return the number of load factors between 0 and f, or very little beyond."""
     message = ""
     for move in (0.0, 1e-7, 1e-6, 1e-5):

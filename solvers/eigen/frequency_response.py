@@ -17,11 +17,11 @@ import scipy.linalg
 from scipy.sparse import csc_matrix, csr_matrix, diags
 
 from fem_mbs.errors import AnalysisError
+from fem_mbs.solvers.distributed.matrix import compressed
 from fem_mbs.solvers.eigen.modes import RealModes, real_modes
-from fem_mbs.solvers.linear.factors import Pencil
 from fem_mbs.solvers.linear.libraries import Effort, NotPositiveDefinite, one_blas_thread
 from fem_mbs.solvers.linear.saddle_factors import SINGULAR_GROWTH, SingularShift
-from fem_mbs.solvers.linear.service import factor
+from fem_mbs.solvers.linear.service import factor, pencil_of
 
 __all__ = ["DirectResponse", "ModalResponse", "SingularShift"]
 
@@ -100,7 +100,7 @@ class ModalResponse:
         self, K, C, M, B: np.ndarray, structural: float, ratios: np.ndarray, cutoff: float, count: int | None = None,
         rayleigh: tuple[float, float] = (0.0, 0.0),
     ):  # fmt: skip
-        K, C, M = (csr_matrix(A) for A in (K, C, M))
+        K, C, M = (compressed(A) for A in (K, C, M))
         self.structural = structural
         found: RealModes
         if count is None:
@@ -156,7 +156,7 @@ def _residual_vectors(
     if not left.shape[1]:
         return none
     try:
-        factors = factor(Pencil(K, M) if shift else K, kind="positive", shift=shift)
+        factors = factor(pencil_of(K, M) if shift else K, kind="positive", shift=shift)
     except NotPositiveDefinite:
         raise AnalysisError("the state is unstable, or moves freely without mass; lower the loads or hold it") from None
     A, blocks = K - shift * M, []

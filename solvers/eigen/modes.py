@@ -30,10 +30,12 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 from fem_mbs.errors import AnalysisError, LooseError
-from fem_mbs.solvers.linear.factors import IndefiniteFactors, Pencil, PositiveFactors
+from fem_mbs.solvers.distributed.factors import DistributedFactors
+from fem_mbs.solvers.distributed.matrix import DistributedMatrix, compressed
+from fem_mbs.solvers.linear.factors import IndefiniteFactors, PositiveFactors
 from fem_mbs.solvers.linear.libraries import Effort, LinearSolveError, NotPositiveDefinite, one_blas_thread
 from fem_mbs.solvers.linear.saddle import DENSE, negative_count, null_space, without_reactions
-from fem_mbs.solvers.linear.service import factor
+from fem_mbs.solvers.linear.service import factor, pencil_of
 
 __all__ = ["CHECKS", "RealModes", "as_modes", "real_modes", "translates"]
 
@@ -92,7 +94,7 @@ def real_modes(
     b).
 
     Args:
-        K, M: symmetric, sparse (n, n), M positive semi-definite.
+        K, M: symmetric, sparse (n, n), M positive semi-definite; distributed ones are iterated by SLEPc.
         count: number of modes; for a band: the most that are wanted.
         free: whether the part has rigid-body modes; None: find out (this costs a factorisation in vain where a free
             part is not recognised at once).
@@ -114,7 +116,7 @@ def real_modes(
         raise ValueError(f"check must be one of {', '.join(CHECKS)}, not {check!r}")
     if factors is not None and (factors.shift != 0.0 or factors.pencil.n != K.shape[0] or factors.pencil.mass_free):
         raise ValueError("Given factors must be those of K (n, n), from a pencil with its mass")
-    K, M = csr_matrix(K), csr_matrix(M)
+    K, M = compressed(K), compressed(M)
     if not np.any(M.diagonal() != 0.0):
         raise AnalysisError("Modes: nothing that can move has a mass; give the parts a density or add masses")
     n = K.shape[0]
@@ -125,6 +127,7 @@ def real_modes(
             return _constrained(K, M, csr_matrix(G), count)
     with one_blas_thread():
         if n <= DENSE or (count is not None and count >= n // 2):
+            K, M = (A.gathered() if isinstance(A, DistributedMatrix) else A for A in (K, M))
             return _dense(K, M, count, near, band)
         work = _RealProblem(K, M, factors)
         if band is not None:
@@ -138,7 +141,7 @@ class _RealProblem:
     def __init__(self, K, M, given: PositiveFactors | None = None):
         self.K, self.M, self.n = K, M, K.shape[0]
         self.given = given  # of K itself
-        self.pencil = Pencil(K, M) if given is None else given.pencil
+        self.pencil = pencil_of(K, M) if given is None else given.pencil
         self.rng = np.random.default_rng(_SEED)
         self.scale = float(np.abs(K.diagonal()).sum() / M.diagonal().sum())
         self.shifts: list[float] = []
@@ -264,7 +267,8 @@ class _RealProblem:
         else:
             factors, lowest = self._inertia(0.5 * (low + high), 1.0), None
         middle = factors.shift
-        if inside > _MOST and high - low > _SAME * max(abs(low), abs(high)) and isinstance(factors, IndefiniteFactors):
+        wide = high - low > _SAME * max(abs(low), abs(high))
+        if inside > _MOST and wide and not isinstance(factors, PositiveFactors):
             n = factors.negative
             del factors
             return self._part(low, below, middle, n) + self._part(middle, n, high, above)
@@ -313,6 +317,11 @@ class _RealProblem:
             return x - known @ (image.T @ x)
 
         start = solve(M @ self.rng.standard_normal(n))
+        if isinstance(factors, DistributedFactors):
+            found = factors.nearest(count, start, known, restarts)
+            if found is None:
+                raise _SlowError
+            return found
         operator = LinearOperator((n, n), matvec=solve, dtype=float)
         options = {"v0": start, "ncv": min(n - 1, max(2 * count + 1, 20)), "tol": 1e-13, "maxiter": restarts or _MANY}
         try:

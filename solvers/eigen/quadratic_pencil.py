@@ -34,6 +34,7 @@ from fem_mbs.solvers.linear.service import factor
 __all__ = ["Inverse", "QuadraticPencil", "absolutely"]
 
 _SEED = 5
+_HELD = 1e-3  # least frequency of an unknown that counts as held, over the upper quartile
 
 
 class QuadraticPencil:
@@ -255,12 +256,17 @@ def _floating(a):
 
 
 def _frequency(M, C, K) -> float:
-    """Return the median of the frequencies of single unknowns: sqrt(K_ii / M_ii), or K_ii / C_ii, or C_ii / M_ii."""
+    """Return the median of the frequencies of single unknowns: sqrt(K_ii / M_ii), or K_ii / C_ii, or C_ii / M_ii.
+
+    Those far below the upper quartile do not count: of unknowns that nothing holds, as of a vehicle, the stiffness is
+    that of small residual forces, or of rounding.
+    """
     m, c, k = (np.abs(a.diagonal()) for a in (M, C, K))
     for a, b, power in ((k, m, 0.5), (k, c, 1.0), (c, m, 1.0)):
         both = (a > 0.0) & (b > 0.0)
         if both.any():
-            return float(np.median((a[both] / b[both]) ** power))
+            found = (a[both] / b[both]) ** power
+            return float(np.median(found[found >= _HELD * np.quantile(found, 0.75)]))
     for a, b, power in ((K, M, 0.5), (K, C, 1.0), (C, M, 1.0)):
         if a.count_nonzero() and b.count_nonzero():
             return float((abs(a).max() / abs(b).max()) ** power)

@@ -10,12 +10,19 @@ from typing import Any, Literal, overload
 
 from scipy.sparse import csc_matrix, csr_matrix
 
+from fem_mbs.solvers.distributed.factors import DistributedFactors, DistributedPencil
+from fem_mbs.solvers.distributed.matrix import DistributedMatrix
 from fem_mbs.solvers.linear.factors import IndefiniteFactors, Pencil, PositiveFactors
 from fem_mbs.solvers.linear.libraries import Effort, lu_factors
 from fem_mbs.solvers.linear.saddle import Saddle
 from fem_mbs.solvers.linear.saddle_factors import SaddleFactors
 
-__all__ = ["factor"]
+__all__ = ["factor", "pencil_of"]
+
+
+def pencil_of(K: Any, M: Any = None) -> Any:
+    """Return K - s M for any s, of matrices of this process or of distributed ones."""
+    return DistributedPencil(K, M) if isinstance(K, DistributedMatrix) else Pencil(K, M)
 
 
 @overload
@@ -50,6 +57,8 @@ def factor(A: Any, constraints: Any = None, kind: str = "positive", **options: A
       and with its transpose; ``effort``, ``columns``, ``limit``, ``movable`` (`SaddleFactors`).
     - "plain": L U of a matrix that is known to be regular, by SuperLU; ``solve(b, "T")`` with its transpose.
 
+    Distributed matrices have the kinds "positive" and "symmetric", by MUMPS.
+
     Raises:
         LinearSolveError: the matrix has no such factors (`NotPositiveDefinite`, `ExactlySingular`).
         SingularShift: a matrix of kind "general" is singular to working precision.
@@ -57,6 +66,11 @@ def factor(A: Any, constraints: Any = None, kind: str = "positive", **options: A
     """
     if kind in ("positive", "symmetric", "plain") and constraints is not None:
         raise ValueError(f'Factors of kind "{kind}" take no constraints; ask for "saddle" or "general"')
+    if isinstance(A, (DistributedMatrix, DistributedPencil)):
+        if kind not in ("positive", "symmetric"):
+            raise ValueError(f'Distributed matrices have no factors of kind "{kind}", only positive or symmetric ones')
+        pencil = DistributedPencil(A) if isinstance(A, DistributedMatrix) else A
+        return DistributedFactors(pencil, positive=kind == "positive", **options)
     if kind == "positive":
         return PositiveFactors(A if isinstance(A, Pencil) else Pencil(A), **options)
     if kind == "symmetric":

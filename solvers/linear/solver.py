@@ -37,6 +37,7 @@ import numpy as np
 from scipy.sparse import csc_array, csc_matrix
 
 from fem_mbs.errors import ModelError
+from fem_mbs.solvers.linear.distinct import distinct
 from fem_mbs.solvers.linear.krylov import flexible_gmres
 from fem_mbs.solvers.linear.libraries import (
     ExactlySingular,
@@ -484,7 +485,7 @@ class CholmodSolver(_Refined):
         p, n = pattern, pattern.n
         # Lower triangle of A + A^T with a full diagonal; entry k of S is (A[first_k] + A[second_k]) / 2, where the
         # index nnz stands for an entry that A does not have.
-        lower = np.unique(
+        lower = distinct(
             np.concatenate(
                 [
                     np.minimum(p.cols, p.rows).astype(np.int64) * n + np.maximum(p.cols, p.rows),

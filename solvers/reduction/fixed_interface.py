@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -26,10 +27,10 @@ from scipy.sparse import csc_matrix, csr_matrix
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.eigen.modes import CHECKS, real_modes
-from fem_mbs.solvers.linear.factors import Pencil, PositiveFactors
+from fem_mbs.solvers.linear.factors import PositiveFactors
 from fem_mbs.solvers.linear.libraries import Effort, LinearSolveError, one_blas_thread
 from fem_mbs.solvers.linear.saddle import DENSE
-from fem_mbs.solvers.linear.service import factor
+from fem_mbs.solvers.linear.service import factor, pencil_of
 
 __all__ = ["FixedInterface", "fixed_interface", "fixed_interface_parts", "inner", "without_strain"]
 
@@ -146,8 +147,8 @@ def fixed_interface_parts(
 ) -> FixedInterface:  # fmt: skip
     """Return what `fixed_interface` returns, from matrices in parts.
 
-    The parts are bb (b, b) dense, ib (n_i, b) sparse, ii (n_i, n_i) csr, likewise ``rigid`` (x (b, r), u_i (n_i, r)),
-    and ``dofs``, boundary (b,) and interior (n_i,); None: the boundary comes first.
+    The parts are bb (b, b) dense, ib (n_i, b) sparse, ii (n_i, n_i) csr or distributed, likewise ``rigid`` (x (b, r),
+    u_i (n_i, r)), and ``dofs``, boundary (b,) and interior (n_i,); None: the boundary comes first.
     """
     check = check or ("probe" if cutoff is None else "inertia")
     if check not in CHECKS:
@@ -160,7 +161,7 @@ def fixed_interface_parts(
         return FixedInterface(b, i, *none, _symmetric(K_bb), _symmetric(M_bb), True, None, Effort())
     rigid = rigid if rigid is not None and rigid[0].shape[1] else None
     with one_blas_thread():
-        pencil, below = Pencil(K_ii, M_ii), None
+        pencil, below = pencil_of(K_ii, M_ii), None
         if cutoff is not None and check == "inertia" and n > DENSE and np.any(M_ii.diagonal() != 0.0):
             below = _count_below(pencil, cutoff)  # before the other factors, which take much memory too
         factors = factor(pencil, kind="positive")
@@ -222,7 +223,7 @@ def _static(factors: PositiveFactors, K_ib) -> np.ndarray:
     return B
 
 
-def _count_below(pencil: Pencil, cutoff: float) -> int:
+def _count_below(pencil: Any, cutoff: float) -> int:
     """Return the number of modes with w^2 <= cutoff, by Sylvester's law of inertia."""
     for move in (1e-9, 1e-8, 1e-7, 1e-6, 1e-5):
         try:

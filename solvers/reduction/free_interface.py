@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
 
 from fem_mbs.errors import AnalysisError
+from fem_mbs.solvers.distributed.matrix import compressed
 from fem_mbs.solvers.eigen.modes import RealModes, real_modes
 from fem_mbs.solvers.linear.libraries import LinearSolveError, NotPositiveDefinite, one_blas_thread
 from fem_mbs.solvers.linear.service import factor
@@ -57,7 +58,7 @@ class InertiaRelief:
             AnalysisError: a motion among them strains the component or moves no mass, or the stiffness is still
                 singular although the rigid-body motions are held.
         """
-        self.K, self.M = csr_matrix(K), csr_matrix(M)
+        self.K, self.M = compressed(K), compressed(M)
         n, r = rigid.shape
         self.supports = _supports(self.K, self.M, rigid)
         self._free = np.setdiff1d(np.arange(n), self.supports)
@@ -167,7 +168,7 @@ def free_interface(
         AnalysisError: the component is unstable or loose without mass, nothing has a mass, or an iteration fails.
         ValueError: neither or both of count and cutoff, or one that makes no sense; shapes that do not fit.
     """
-    K, M = csr_matrix(K), csr_matrix(M)
+    K, M = compressed(K), compressed(M)
     n = K.shape[0]
     if (count is None) == (cutoff is None):
         raise ValueError("Ask for a count of elastic modes or for a cut-off frequency")

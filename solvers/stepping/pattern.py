@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from fem_mbs.contract import is_plain, kernel
+from fem_mbs.solvers.linear.distinct import distinct
 
 __all__ = ["add_entries", "band_slots", "element_slots", "is_small", "matrix_pattern"]
 
@@ -129,7 +130,7 @@ def matrix_pattern(n_eq: int, tables: Sequence[np.ndarray]) -> tuple[np.ndarray,
     """
     if _by_numpy(tables):
         found = np.concatenate([np.arange(n_eq) * (n_eq + 1), _places(n_eq, tables)])
-        columns, rows = np.divmod(np.unique(found[found >= 0]), max(n_eq, 1))
+        columns, rows = np.divmod(distinct(found[found >= 0]), max(n_eq, 1))
         return np.searchsorted(columns, np.arange(n_eq + 1)), rows.astype(np.int32)
     equations, starts, _ = _flat(tables)
     begin, element, _ = _touching(n_eq, equations, starts)

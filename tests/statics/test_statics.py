@@ -586,3 +586,38 @@ def test_iterations_that_end_at_round_off(monkeypatch, rest):
     assert ["residuals end at 1e-08" in text for text in solution.summary["steps"][0]["warnings"]] == [True] * (
         rest < 1e-7
     )
+
+
+@pytest.mark.parametrize(("degrees", "unstable"), [(30.0, True), (88.0, False), (120.0, False)])
+def test_a_static_step_after_a_transient_tells_the_stability_of_the_equilibrium_that_it_finds(degrees, unstable):
+    """A bar stands on a hinge and falls; where the transient leaves it is no equilibrium, upright is an unstable one.
+
+    At 88 degrees from upright the stiffness at the start is negative, that of the equilibrium found is positive.
+    """
+    a = np.radians(degrees)
+    m = Model(2, gravity=(0.0, -9.81))
+    m.body("bar", (0.5 * np.sin(a), 0.5 * np.cos(a)), 1.0, 0.1)
+    m.joint("hinge", "revolute", "ground", "bar", point=(0.0, 0.0))
+    m.sensor("place", "position", on="bar")
+    m.transient_step(0.02, 0.01, frames=0)
+    m.static_step()
+    step = solve(m).steps[-1]
+    assert step.series["sensor/place"][-1] == pytest.approx([0.0, 0.5 if unstable else -0.5], abs=1e-6)
+    assert step.summary["negative_eigenvalues"] == int(unstable)
+    assert any("unstable from load factor 1" in w for w in step.summary["warnings"]) == unstable
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_a_screw_that_friction_shall_hold_in_statics_is_told_to_take_a_lock(held):
+    m = Model(3, gravity=(0.0, 0.0, -9.81))
+    m.body("nut", (0.0, 0.0, 0.0), 50.0, (1.0, 1.0, 1.0))
+    m.joint("screw", "screw", "ground", "nut", point=(0.0,) * 3, axis=(0.0, 0.0, 1.0), lead=0.01)
+    m.friction("thread", "screw", coefficient=0.15, smoothing=1e-4, radius=0.02)
+    m.sensor("place", "position", on="nut")
+    m.static_step()
+    if held:
+        m.lock("stick", "screw")
+        assert solve(m).steps[0].series["sensor/place"][-1] == pytest.approx([0.0] * 3, abs=1e-12)
+        return
+    with pytest.raises(ConvergenceError, match=r"friction \(thread:angle, thread:displacement\) holds nothing at rest"):
+        solve(m)

@@ -5,14 +5,17 @@ Published cases and closed forms of motions are in validation/pereira_nikravesh_
 
 from __future__ import annotations
 
+import io
 import shutil
 
 import numpy as np
 import pytest
 
 from fem_mbs import Model, ModelError, linearise, run, solve
+from fem_mbs.analysis.blows.impulses import Reach
 from fem_mbs.analysis.blows.laws import LAWS, Blow, single_blow
 from fem_mbs.analysis.blows.rounds import resolve
+from fem_mbs.analysis.blows.zeros import zero
 from fem_mbs.modelfile.read import load_model
 from fem_mbs.modelfile.writer import write_model
 from fem_mbs.validation.case import energy_error
@@ -145,6 +148,104 @@ def tumbling(restarts=0, frames=0, sensors=True) -> Model:
     model.sensor("impulse", "element", on="floor", element=1, quantity="normal impulse")
     model.transient_step(1.2, 4e-3, frames=frames, restarts=restarts)
     return model
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("approach", [1e-7, 1e-10, 1e-12])
+def test_rounds_end_where_slip_is_much_faster_than_approach(law, approach):
+    rng = np.random.default_rng(5)
+    B = rng.normal(size=(4, 7))
+    A = 0.1 * B @ B.T + 2.0 * np.eye(4)
+    v = np.array([[-approach, 1.0], [-1.5 * approach, -0.7]])
+    out = resolve(A, v, [Blow(law, 0.5, 0.3, 0.3)] * 2, np.full(2, np.inf))
+    assert not out.cut
+    assert out.rounds < 100
+    assert out.impulse[:, 0].max() > 0.1 * approach
+    assert out.speed[:, 0].min() > -1e-12
+
+
+def box(law, e, mu):
+    """Five balls of different speeds in a box that is open above."""
+    model = Model(2, "box", gravity=(0.0, -9.81))
+    names = [f"ball {k}" for k in range(5)]
+    speeds = ((2.0, 0.3), (-1.0, -0.5), (1.5, -2.0), (-2.0, 1.0), (0.4, -1.2))
+    for k, (name, speed) in enumerate(zip(names, speeds, strict=True)):
+        model.body(name, (0.15 + 0.3 * (k % 3), 0.13 + 0.28 * (k // 3)), mass=1.0, inertia=4e-3)
+        model.initial(name, velocity=speed)
+    law = {"restitution": e, "coefficient": mu, "law": law, "ball": 0.1}
+    for name, point, axis in (("floor", 0.0, (0.0, 1.0)), ("left", 0.0, (1.0, 0.0)), ("right", 0.9, (-1.0, 0.0))):
+        model.impact(name, "ground", names, point=(point, 0.0), axis=axis, **law)
+    model.impact("balls", names, names, surface="sphere", radius=0.1, **law)
+    return model
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_five_balls_in_a_box(law, monkeypatch):
+    """The loss of all blows is that of the ledger, which closes; balls among each other keep their momentum."""
+    momenta, strike = [], Reach.strike
+
+    def kept(self, impulse):
+        # of blows without the ground
+        struck = self.which[np.abs(impulse).max(axis=1) > 0.0]
+        apart = all("ground" not in self.contacts.place(int(i))[1:] for i in struck)
+        before = self.state.V[0].copy()
+        out = strike(self, impulse)
+        if apart:
+            dofs = self.contacts.compiled.first_multiplier // 3
+            momenta.append((self.state.V[0] - before)[: 3 * dofs].reshape(dofs, 3)[:, :2].sum(axis=0))
+        return out
+
+    monkeypatch.setattr(Reach, "strike", kept)
+    model = box(law, 0.8, 0.3)
+    model.transient_step(0.25, 2.5e-3, frames=0)
+    step = solve(model).steps[0]
+    report = step.report
+    assert len(report.blows) > 10
+    assert min(blow.loss for blow in report.blows) > -1e-12
+    assert report.warnings == []
+    assert energy_error(step) < 1e-12
+    assert sum(blow.loss for blow in report.blows) == pytest.approx(step.ledger("dissipated")[-1], rel=0.05)
+    assert len(momenta) > 3
+    assert np.abs(momenta).max() < 1e-13
+
+
+def test_zeros_of_functions_that_are_dear():
+    """A parabola takes three values; no function takes many, and the last value is that at the zero."""
+    for f, most in (
+        (lambda x: 0.3 - x - 0.5 * x * x, 3), (lambda x: np.cos(1.4 * x) - 0.4, 7), (lambda x: 1e-9 - x**9, 60),
+        (lambda x: 1.0 if x < 0.123 else -1.0, 60),
+    ):  # fmt: skip
+        tried = []
+        x = zero(lambda x, f=f, tried=tried: tried.append(x) or f(x), 0.0, f(0.0), 1.0, f(1.0), 1e-14)
+        assert f(x - 1e-12) > 0.0 > f(x + 1e-12)
+        assert tried[-1] == x
+        assert len(tried) <= most
+
+
+def test_table_and_figure_of_blows(tmp_path):
+    """The table shows the first blows and counts the others."""
+    from rich.console import Console
+
+    from fem_mbs.cli.report import blow_tables
+    from fem_mbs.plot.figures import figure_jobs
+
+    model = Model(2, "bounces", gravity=(0.0, -9.81))
+    model.body("ball", (0.0, 0.02), mass=1.0, inertia=0.1)
+    model.impact("floor", "ground", "ball", point=(0.0, 0.0), axis=(0.0, 1.0), restitution=0.95)
+    model.transient_step(1.9, 1e-2, frames=0)
+    results = run(model, tmp_path / "out")
+    blows = results.steps[0].report.blows
+    assert len(blows) > 24
+    (table,) = blow_tables(results.steps[0])
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(table)
+    text = console.export_text()
+    assert "floor: ball on ground" in text
+    assert f"{blows[0].time:.9g}" in text
+    assert f"... and {len(blows) - 24} more" in text
+    jobs = [job for job in figure_jobs(results) if job.name.startswith("blows")]
+    assert len(jobs) == 1
+    assert jobs[0].draw(tmp_path / "blows.png").stat().st_size > 1000
 
 
 def test_ledger_and_momenta_of_many_blows():

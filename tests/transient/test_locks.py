@@ -10,7 +10,7 @@ import pytest
 from places import SCHEMA
 from scipy.integrate import solve_ivp
 
-from fem_mbs import Model, ModelError, linearise, load_model, run, solve
+from fem_mbs import AnalysisError, Model, ModelError, linearise, load_model, run, solve
 from fem_mbs.analysis.run import inspect
 from fem_mbs.analysis.start.mobility import mobility
 from fem_mbs.declarations.steps import step_kind
@@ -676,9 +676,45 @@ def test_a_shaken_support_does_not_break():
 def test_limits_that_no_step_looks_at_are_told():
     m = hung("weld")
     m.steps.clear()
-    m.static_step()
+    m.linear_static_step()
     s = solve(m)
-    assert any("looked at in transients only" in w and '"hook"' in w for w in s.summary["warnings"])
+    assert any("looked at in transients and static steps only" in w and '"hook"' in w for w in s.summary["warnings"])
+
+
+@pytest.mark.parametrize("duration", [None, 15.0])
+@pytest.mark.parametrize("kind", ["weld", "spherical", "support"])
+def test_statics_end_where_a_joint_or_support_would_break(kind, duration):
+    """The hook bears 30 N: the weight of 19.6 N, and not the pull that grows to 30 N beside it."""
+    m = hung(kind)
+    m.steps.clear()
+    m.static_step()
+    assert solve(m).steps[0].series["sensor/place"][-1] == pytest.approx(0.0, abs=1e-12)
+    if duration is None:
+        m.force("more", "weight", (0.0, 0.0, -12.0))
+        m.steps.clear()
+        m.static_step(name="loaded")
+        told = r'load factor 1 needs a force of 31\.62 in "hook", which breaks at 30'
+    else:
+        m.static_step(15, duration=duration, name="loaded")  # 2 N/s: 31.62 N at t = 6 s
+        told = r't = 6 s needs a force of 31\.62 in "hook", which breaks at 30'
+    with pytest.raises(AnalysisError, match=f'Step "loaded": the equilibrium at {told}'):
+        solve(m)
+
+
+@pytest.mark.parametrize("key", ["limit", "breaks_at"])
+@pytest.mark.parametrize(("moment", "holds"), [(3.0, True), (-3.0, True), (3.01, False), (-3.01, False)])
+def test_statics_end_where_a_brake_or_pin_would_give_way(key, moment, holds):
+    m = hinge()
+    m.steps.clear()
+    m.lock("brake", "hinge", **{key: 3.0})
+    m.moment("twist", "bar", moment)
+    m.static_step(4)
+    if holds:
+        assert solve(m).steps[0].series["sensor/angle"] == pytest.approx(0.0, abs=1e-12)
+        return
+    does = "slips" if key == "limit" else "breaks"
+    with pytest.raises(AnalysisError, match=rf'needs a moment of 3\.01 in "brake", which {does} at 3'):
+        solve(m)
 
 
 def test_a_lock_at_a_value_where_the_joint_is_not_is_refused():

@@ -18,6 +18,8 @@ from fem_mbs.validation.runner import run_cases
 SLOW = (
     "fryba_1972_ball_on_beam",
     "euler_1769_capstan",
+    "hertz_1882_half_space",
+    "hetenyi_1946_contact",
     "timoshenko_1955_crossed_beams",
     "simo_tarnow_1992_machine",
     "meijaard_1993_slider_crank",

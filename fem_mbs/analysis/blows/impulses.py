@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csr_matrix
 
 from fem_mbs.analysis.blows.contacts import Contacts, Rows
@@ -26,6 +27,7 @@ __all__ = ["Reach"]
 
 _LEAST = 1e-4  # of the weights of unknowns in constraints (their roots), over the largest
 _DENSE = 250  # unknowns up to which equations are solved dense
+_PIVOT = 1e-5  # of factors, over the largest: smaller ones leave too few digits
 _RCOND = 1e-13  # of dependent constraints
 _MASSLESS = "a blow finds a node without mass: its speed after the blow is not determined; give it a mass"
 
@@ -119,8 +121,12 @@ def _solved(M: csr_matrix, G: csr_matrix, right: np.ndarray) -> tuple[np.ndarray
         norm = np.linalg.norm(rows, axis=1)
         norm[norm == 0.0] = 1.0
         rows /= norm[:, None]
-        A = np.block([[M.toarray() / np.outer(d, d), rows.T], [rows, np.zeros((m, m))]])
-        b = np.vstack((right / d[:, None], np.zeros((m, right.shape[1]))))
+        masses, b = M.toarray() / np.outer(d, d), right / d[:, None]
+        found = _independent(masses, rows, b)
+        if found is not None:
+            return found[0] / d[:, None], found[1] / norm[:, None]
+        A = np.block([[masses, rows.T], [rows, np.zeros((m, m))]])
+        b = np.vstack((b, np.zeros((m, right.shape[1]))))
         x = np.linalg.lstsq(A, b, rcond=_RCOND)[0]
         x += np.linalg.lstsq(A, b - A @ x, rcond=_RCOND)[0]
         if np.abs(A @ x - b).max(initial=0.0) > 1e-9 * np.abs(b).max(initial=0.0):
@@ -132,3 +138,32 @@ def _solved(M: csr_matrix, G: csr_matrix, right: np.ndarray) -> tuple[np.ndarray
         raise AnalysisError(_MASSLESS) from None
     columns = [saddle.solve(b, np.zeros(m)) for b in right.T]
     return np.column_stack([x for x, _ in columns]), np.column_stack([y for _, y in columns])
+
+
+def _independent(M: np.ndarray, G: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return x and y of `_solved` by the factors of M and G M^-1 G^T; None where one of both is nearly singular."""
+    try:
+        masses = _factors(M)
+        Z, x = cho_solve(masses, G.T), cho_solve(masses, b)
+        if not G.shape[0]:
+            return x, np.zeros((0, b.shape[1]))
+        compliance = _factors(G @ Z)
+    except np.linalg.LinAlgError:
+        return None
+    y = cho_solve(compliance, G @ x)
+    x -= Z @ y
+    dy = cho_solve(compliance, G @ x)  # once more, so that joints are kept to round-off
+    return x - Z @ dy, y + dy
+
+
+def _factors(A: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Return the Cholesky factors of a matrix (n, n).
+
+    Raises:
+        LinAlgError: it is nearly singular.
+    """
+    factors = cho_factor(A, lower=True)
+    pivots = factors[0].diagonal()
+    if pivots.size and pivots.min() < _PIVOT * pivots.max():
+        raise np.linalg.LinAlgError
+    return factors

@@ -27,6 +27,7 @@ __all__ = ["Outcome", "hold", "resolve"]
 _ROUNDS = 2000
 _APPROACH = 1e-10  # of the largest speed of approach: smaller ones are none
 _TINY = 1e-9
+_ROUND_OFF = 1e-13  # of speeds, over the largest
 _RCOND = 1e-11  # of impulses that are not unique
 _CHANGES = 200
 
@@ -60,7 +61,7 @@ def resolve(A: np.ndarray, v: np.ndarray, blows: Sequence[Blow], least: np.ndarr
     scale = float(np.linalg.norm(v, axis=1).max(initial=0.0))
     first = -v[:, 0].min(initial=0.0)
     while True:
-        now = np.flatnonzero(out.speed[:, 0] < -_APPROACH * max(first, _TINY * scale))
+        now = np.flatnonzero(out.speed[:, 0] < -max(_APPROACH * first, _ROUND_OFF * scale))
         if not now.size:
             return out
         slow = -np.array([blow.e for blow in blows]) * out.speed[:, 0] <= least
@@ -79,7 +80,7 @@ def resolve(A: np.ndarray, v: np.ndarray, blows: Sequence[Blow], least: np.ndarr
             if one[0] > largest[i]:
                 largest[i], out.modes[i] = one[0], mode
         out.rounds += 1
-        if out.cut:
+        if out.cut or not p.any():  # without an impulse, every further round would be the same
             return out
 
 
@@ -126,6 +127,9 @@ class _Phase:
         self.presses = least <= 0.0  # the speed is prescribed, else the impulse
         self.sticks = np.array([blow.mu > 0.0 or blow.static > 0.0 for blow in blows])
         self.direction = np.zeros((k, v.shape[1] - 1))  # of the friction of those that slip
+        # slip may be much faster than the approach
+        normal = float(np.abs(v[:, 0]).max(initial=0.0))
+        self.tolerance = max(_TINY * normal, _ROUND_OFF * float(np.linalg.norm(v)))
 
     def solve(self) -> np.ndarray:
         """Return the impulses (k, dim)."""
@@ -186,7 +190,7 @@ class _Phase:
         after = self.v + (self.A @ p.ravel()).reshape(self.v.shape)
         short = np.where(self.presses, -np.inf, self.speed - after[:, 0])
         worst = int(np.argmax(short))
-        if short[worst] > _TINY * float(np.linalg.norm(self.v)):
+        if short[worst] > self.tolerance:
             self.presses[worst] = True
             return True
         return False

@@ -7,9 +7,9 @@ A step in which nothing happens is made as ever.  Else the step is made in legs,
     T passes mu_s N       it slips, against the friction that has held it
     the slip passes zero  it sticks
 
-(found by Brent's method), and its row looks like that of one step, so the grid of times, restart points and events of
-sensors stay.  Forces belong to the middle of a leg; that N is zero there is its zero in the limit of short steps, to
-second order.  The direction of sliding friction is that of the mean slip of the leg, found by repetition.
+(`fem_mbs.analysis.blows.zeros`), and its row looks like that of one step, so the grid of times, restart points and
+events of sensors stay.  Forces belong to the middle of a leg; that N is zero there is its zero in the limit of short
+steps, to second order.  The direction of sliding friction is that of the mean slip of the leg, found by repetition.
 
 Blows on one place that follow each other in geometric sequence with the ratio e last e/(1 - e) of the last interval
 more.  Where this is less than a thousandth of a step, or the contact separates by less than 1e-9 of the model's length
@@ -31,6 +31,7 @@ from fem_mbs.analysis.blows.contacts import Contacts
 from fem_mbs.analysis.blows.impulses import Reach
 from fem_mbs.analysis.blows.log import BlowLog
 from fem_mbs.analysis.blows.rounds import Outcome, hold, resolve
+from fem_mbs.analysis.blows.zeros import zero
 from fem_mbs.analysis.transient.chunk import Chunk, joined
 from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.elements.contact import impact
@@ -48,6 +49,7 @@ _LEGS = 300  # changes of status in a step that are followed
 _SHORT = 1e-12  # of a step: no leg
 _FIRST = 0.02  # of a leg: forces of shorter ones are round-off
 _FLIGHTS = (1e-4, 1e-6, 1e-8)  # of a leg: shorter flights than the last are none
+_PRECISE = 1e-14  # of a step (of a leg): error of the instant at which something happens
 _REPEATS = 15  # of a leg for the direction of its slip
 _TURNS = 0.05  # slip across its direction, over the mean slip, up to which slip that ends sticks
 _CHUNK = 256  # rows that are handed over together
@@ -185,9 +187,13 @@ class BlowStepping(Stepping):
         start = self._kept()
         gaps = self.contacts.get(impact.GAP)
 
+        last: list[tuple[float, Chunk]] = []
+
         def attempt(part: float) -> Chunk:
-            self._return(start)
-            return self._turned_leg(at, part, frame)
+            if not last or last[0][0] != part:  # else the state is that of its end
+                self._return(start)
+                last[:] = [(part, self._turned_leg(at, part, frame))]
+            return last[0][1]
 
         chunk = attempt(length)
         hurt = self._hurt(patient)
@@ -268,26 +274,24 @@ class BlowStepping(Stepping):
     def _find(self, one: _Hurt, part: float, attempt: Callable[[float], Chunk], gap: float) -> float:
         """Return the length of the leg at whose end a condition begins to be hurt, 0 for its start."""
 
-        from scipy.optimize import brentq
-
         def value(x: float) -> float:
-            if x == 0.0:
-                return gap
             attempt(x)
             return self._value(one)
 
+        end = value(part)
         if one.kind == "closes" and gap > self.touch:
-            return float(brentq(value, 0.0, part, xtol=1e-15, rtol=4.0 * 2.0**-52))
+            return zero(value, 0.0, gap, part, end, _PRECISE)
         # a flight may be much shorter than the leg, and without loss each of them counts
         lossless = one.kind == "closes" and self.contacts.e[one.contact] == 1.0
         lows = _FLIGHTS if lossless else _FLIGHTS[:1] if one.kind in ("closes", "sticks") else (_FIRST,)
         for low in (part * x for x in lows):
-            if value(low) > 0.0:
+            start = value(low)
+            if start > 0.0:
                 break
         else:
             return 0.0
-        precise = 1e-15 if one.kind in ("closes", "sticks") else 1e-6
-        return float(brentq(value, low, part, xtol=precise * part, rtol=4.0 * 2.0**-52))
+        precise = _PRECISE if one.kind in ("closes", "sticks") else 1e-6
+        return zero(value, low, start, part, end, precise * part)
 
     # --- what happens ----------------------------------------------------------------------------------------------
     def _happen(self, one: _Hurt, at: float, flight: bool, mean: np.ndarray) -> None:

@@ -13,7 +13,7 @@ from fem_mbs.solvers.linear.factors import Pencil, PositiveFactors
 from fem_mbs.solvers.linear.libraries import LinearSolveError, NotPositiveDefinite
 from fem_mbs.solvers.linear.redundancy import independent_rows
 from fem_mbs.solvers.linear.saddle_factors import SaddleFactors, SingularShift
-from fem_mbs.solvers.linear.service import factor
+from fem_mbs.solvers.linear.service import factor, pencil_of
 from fem_mbs.solvers.stepping import layout as S
 
 if TYPE_CHECKING:
@@ -73,21 +73,25 @@ class Equilibrium:
         if self.unseen is not None:
             return self.unseen
         if self._positive is None:
-            pencil = Pencil(self.linear.stiffness)
+            pencil = pencil_of(self.linear.stiffness)
             try:
                 self._positive = factor(pencil, kind="positive")
             except NotPositiveDefinite:
-                from fem_mbs.analysis.linear.spurious import unseen_motions
-
-                self.unseen = unseen_motions(self.linear)
+                self.unseen = self.unseen_motions()
                 if self.unseen is None:
-                    raise self._instability(owner) from None
+                    raise self.refused(owner) from None
                 return self.unseen
             except LinearSolveError as error:
                 raise AnalysisError(f"{owner}: the stiffness cannot be factored: {error}") from None
         return self._positive
 
-    def _instability(self, owner: str) -> AnalysisError:
+    def unseen_motions(self) -> Unseen | None:
+        """Return the motions without energy that elements with reduced integration leave, if there are any."""
+        from fem_mbs.analysis.linear.spurious import unseen_motions
+
+        return unseen_motions(self.linear)
+
+    def refused(self, owner: str) -> AnalysisError:
         """Return the error of an indefinite or singular stiffness: a free motion, or an unstable state."""
         K = self.linear.stiffness
         if K.shape[0] == 0:

@@ -24,6 +24,8 @@ from fem_mbs.analysis.linear.ports import Outputs, inputs_of_groups, outputs_of
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.model import CompiledModel
+from fem_mbs.solvers.distributed.matrix import DistributedMatrix, compressed
+from fem_mbs.solvers.distributed.response import DistributedResponse
 from fem_mbs.solvers.eigen.frequency_response import DirectResponse, ModalResponse, SingularShift
 
 __all__ = ["Harmonic", "Shaker", "cluster", "shakers"]
@@ -211,7 +213,7 @@ class Harmonic:
         by_name = {s.name: s for s in shaking}
         self.shaking = [by_name[n.removesuffix("'") if o else n] for n, o in self._named()]
         self.K, self.C, self.M = (
-            csr_matrix(A[:first][:, :first]) for A in (linear.balanced_tangent, self.damping, linear.mass_matrix)
+            compressed(A[:first][:, :first]) for A in (linear.balanced_tangent, self.damping, linear.mass_matrix)
         )
         value = np.flatnonzero(self.inputs.order == 0)
         self.ways = np.zeros((first, len(self.inputs.names)))
@@ -234,10 +236,11 @@ class Harmonic:
             method = "modal" if by_modes or (large and M.count_nonzero()) else "direct"
         self.method, self.warnings = method, []
         self.modal: ModalResponse | None = None
-        self.solver: DirectResponse | ModalResponse
+        self.solver: DirectResponse | DistributedResponse | ModalResponse
         self.n_equations = K.shape[0]
         if method == "direct":
-            self.solver = DirectResponse(K, C1, M, self.structural, w)
+            make = DistributedResponse if isinstance(K, DistributedMatrix) else DirectResponse
+            self.solver = make(K, C1, M, self.structural, w)
             return
         if linear.unsymmetric:
             self.warnings.append(

@@ -31,6 +31,7 @@ from fem_mbs.errors import AnalysisError, LooseError, ModelError, Owner
 from fem_mbs.model.connections.cyclic import rows_of_faces
 from fem_mbs.model.connections.terms import rows_of_names
 from fem_mbs.model.model import CompiledModel
+from fem_mbs.solvers.distributed.matrix import compressed
 from fem_mbs.solvers.linear.constraint_equations import ConstraintConflict, Elimination, eliminate
 from fem_mbs.solvers.linear.libraries import LinearSolveError
 from fem_mbs.solvers.linear.service import factor
@@ -43,7 +44,7 @@ from fem_mbs.system.tangent import ElementSet, Level, Matrices, Tangent, matrice
 if TYPE_CHECKING:
     pass
 
-__all__ = ["LARGE", "UNSYMMETRIC", "Linearised", "Response", "keeps_constraints"]
+__all__ = ["LARGE", "SYMMETRIC", "UNSYMMETRIC", "Linearised", "Response", "keeps_constraints", "unit_factors"]
 
 #: Unknowns up to which constraints are always eliminated, and constraints over unknowns from which on larger models
 #: keep them (`keeps_constraints`).
@@ -51,7 +52,7 @@ LARGE, MECHANISM = 1500, 0.25
 #: Displacements of a preload over the model's size, beyond which they are no small ones by any measure.
 _FARTHEST = 1.0
 #: Difference of opposite entries of a stiffness, over the root of their diagonal entries, that rounding leaves.
-_SYMMETRIC = 1e-10
+SYMMETRIC = 1e-10
 #: Relative steps of differences: of displacements (radians, over the model's length), of velocities [1/s].
 _STEP, _RATE = 1e-3, 1e-2
 #: Displacements and rates of a function a moment after it began to rise are so small that nothing divides by them.
@@ -113,7 +114,7 @@ class Linearised:
         self.compiled, self.system, self.loading, self.t = compiled, system, loading, t
         system.refuse_impacts(Owner("Linearisation"), "has no small motions", "take contact in place of the impact")
         self.first = first = system.first_multiplier
-        self.matrices = matrices_of(system)
+        self.matrices = self.assembler(system)
         free = system.system.equation[:first] >= 0
         for name in supports:
             free[compiled.step_supports[name]] = False
@@ -128,7 +129,7 @@ class Linearised:
             self._preload(preload)
         #: The matrices over all dofs, under the loads of the state.
         self.here = Tangent(self.system, self.state, self.level(), self.matrices)
-        self.constraints = self.here.G[:, :first]
+        self.constraints = self.constraint_rows()
         self.silent = np.zeros(self.constraints.shape[0], bool)  # constraints that do not act
         if without:
             self.silent[rows_of_names(system, without)] = True
@@ -139,6 +140,19 @@ class Linearised:
         self.eliminated = not keeps_constraints(self.constraints.shape[0] - explicit, self.owned.size)
         self.asymmetry = 0.0
         self._unsymmetric = False
+
+    # --- what a distributed model makes in another way ----------------------------------------------------------------
+    def assembler(self, system: Compiled) -> Matrices:
+        """Return what assembles the matrices of a compiled model."""
+        return matrices_of(system)
+
+    def constraint_rows(self) -> csr_matrix:
+        """Return the constraints (m, first) at the state, then rows of dofs that share an unknown."""
+        return self.here.G[:, : self.first]
+
+    def joint_rows(self) -> csr_matrix:
+        """Return the rows (m, N) of the multipliers in the tangent."""
+        return self.tangent[self.multipliers]
 
     def _preload(self, response: Response) -> None:
         """Move to the displaced place of a response, with its stresses and loads.
@@ -219,9 +233,9 @@ class Linearised:
         free[self.owned] = True
         out[~free] = 0.0
         K = self.tangent
-        if not rotations.size or np.abs(out[rotations]).max() <= _SYMMETRIC * abs(K.diagonal()[rotations]).max():
+        if not rotations.size or np.abs(out[rotations]).max() <= SYMMETRIC * abs(K.diagonal()[rotations]).max():
             return K
-        return csr_matrix(K + self._half_turn(out))
+        return compressed(K + self._half_turn(out))
 
     def release(self) -> None:
         """Free the memory of the matrices over all dofs, which large parts need for their factors."""
@@ -320,9 +334,8 @@ class Linearised:
             return K
         skew = csr_matrix(K - K.T)
         self.asymmetry = float(abs(skew).max() / max(abs(K).max(), 1e-300))
-        d = np.abs(K.diagonal())
-        d = 1.0 / np.sqrt(np.maximum(d, 1e-14 * max(d.max(), 1e-300)))
-        self._unsymmetric = bool(abs(diags(d) @ skew @ diags(d)).max() > _SYMMETRIC)
+        d = unit_factors(K.diagonal())
+        self._unsymmetric = bool(abs(diags(d) @ skew @ diags(d)).max() > SYMMETRIC)
         return csr_matrix(0.5 * (K + K.T))
 
     @property
@@ -539,7 +552,7 @@ class Linearised:
         if not 0.0 < most < 0.25 * size:
             return change
         factor = 2.0 ** np.floor(np.log2(size / most))
-        return csr_matrix(self._tangent_change(response, stresses, factor) / factor)
+        return compressed(self._tangent_change(response, stresses, factor) / factor)
 
     def _tangent_change(self, response: Response, stresses: dict[int, np.ndarray], factor: float) -> csr_matrix:
         """Return the difference of the tangents with ``factor`` times the response and without it."""
@@ -550,7 +563,7 @@ class Linearised:
         state = self.state._replace(U=self.state.U.copy())
         state.U[self.multipliers] += factor * response.y
         there = self.here.of(self._under(stresses, factor)).under(level, state)
-        return csr_matrix(there.K - self.tangent + self._half_turn(there.residual - self.residual))
+        return compressed(there.K - self.tangent + self._half_turn(there.residual - self.residual))
 
     def _under(self, stresses: dict[int, np.ndarray], factor: float = 1.0) -> Compiled:
         """Return the compiled model with ``factor`` times the ``stresses`` of blocks added."""
@@ -580,8 +593,14 @@ class Linearised:
         if not self.multipliers.size:
             return []
         diagonal = self.mass_matrix.diagonal()
-        found = find_constraints(self.system, self.tangent[self.multipliers], diagonal)
+        found = find_constraints(self.system, self.joint_rows(), diagonal)
         faces = rows_of_faces(self.compiled)  # where supports hold them the equations of sectors say nothing new
         loops = [loop for loop in found.loops if not np.isin(loop.rows, faces).all()]
         found = replace(found, loops=loops)
         return list(sentences(found, constraint_labels(self.system), "in this state").values()) if loops else []
+
+
+def unit_factors(diagonal: np.ndarray) -> np.ndarray:
+    """Return factors (n,) of rows and columns with which a matrix has a unit diagonal."""
+    d = np.abs(diagonal)
+    return 1.0 / np.sqrt(np.maximum(d, 1e-14 * max(d.max(), 1e-300)))

@@ -102,7 +102,7 @@ class Follower:
         last = np.inf
         for _ in range(_ITERATIONS):
             self.efforts.hold(self.compiled, u)
-            state = self._driven(state, t)
+            state = self.driven(state, t)
             lin = Instant(self.compiled, state, t, self.loading)
             at = projected(lin, self.outputs, self.efforts, self.owner)
             if at is None:
@@ -140,7 +140,7 @@ class Follower:
         new.DD[:] = 0.0
         return new
 
-    def _driven(self, state: S.State, t: float) -> S.State:
+    def driven(self, state: S.State, t: float) -> S.State:
         """Return the state with what motions move in its place."""
         system = self.compiled.system
         driven = system.driven

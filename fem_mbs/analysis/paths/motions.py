@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.interpolate import CubicSpline
+from scipy.linalg import solve_banded
 from scipy.spatial.transform import Rotation, RotationSpline
 
 from fem_mbs.solvers.stepping import layout as S
@@ -43,9 +45,12 @@ def _vectors(R: np.ndarray) -> np.ndarray:
     return Rotation.from_matrix(R.reshape(-1, 3, 3)).as_rotvec().reshape(R.shape[:-1])
 
 
-def rates(system: Compiled, Q: np.ndarray, D: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return velocities and accelerations (n + 1, N) as states keep them (spins in body axes), by central differences;
-    zero at both ends."""
+def rates(system: Compiled, Q: np.ndarray, D: np.ndarray, h: float, weight: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return velocities and accelerations (n + 1, N) as states keep them (spins in body axes), by compact differences.
+
+    w a[n-1] + (1 - 2 w) a[n] + w a[n+1] = (q[n+1] - 2 q[n] + q[n-1])/h^2, and in the same way v from central
+    differences; at rest at the start, extrapolated to the end.
+    """
     V, A = np.zeros_like(Q), np.zeros_like(Q)
     V[1:-1] = (Q[2:] - Q[:-2]) / (2.0 * h)
     A[1:-1] = (Q[2:] - 2.0 * Q[1:-1] + Q[:-2]) / h**2
@@ -54,15 +59,17 @@ def rates(system: Compiled, Q: np.ndarray, D: np.ndarray, h: float) -> tuple[np.
         spins = _vectors(R[:-1].swapaxes(-1, -2) @ R[1:]) / h  # the same in the axes of both ends
         V[1:-1, rows], A[1:-1, rows] = 0.5 * (spins[1:] + spins[:-1]), (spins[1:] - spins[:-1]) / h
     V[:, system.first_multiplier :] = A[:, system.first_multiplier :] = 0.0
-    return V, A
+    bands = np.full((3, len(Q)), weight)
+    bands[1] = 1.0 - 2.0 * weight
+    # the ends: zero at the start; as in the step before at the end
+    bands[1, 0], bands[0, 1], bands[1, -1], bands[2, -2] = 1.0, 0.0, 1.0, -1.0
+    return tuple(solve_banded((1, 1), bands, a) for a in (V, A))
 
 
 def interpolated(
     system: Compiled, times: np.ndarray, states: list[S.State], at: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return Q (n, N) and D (n, ...) at times (n,) [s] between states at rest at both ends."""
-    from scipy.interpolate import CubicSpline
-
     Q = CubicSpline(times, np.array([s.Q[0] for s in states]), bc_type="clamped")(at)
     D = np.repeat(states[0].D[:1], len(at), axis=0)
     rows = system.system.rotations

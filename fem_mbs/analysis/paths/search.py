@@ -16,28 +16,29 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.interpolate import CubicSpline
 from scipy.ndimage import gaussian_filter1d
 
 from fem_mbs.analysis.context import RunContext
 from fem_mbs.analysis.march import transient_functions
+from fem_mbs.analysis.paths.equations import TAIL, Equations, averaged, state_at
 from fem_mbs.analysis.paths.equilibria import Equilibrium, Follower
-from fem_mbs.analysis.paths.instants import Instant
-from fem_mbs.analysis.paths.motions import Motion, interpolated, rates
-from fem_mbs.analysis.paths.places import Efforts, Outputs, projected
+from fem_mbs.analysis.paths.motions import Motion, interpolated
+from fem_mbs.analysis.paths.places import Efforts, Outputs
 from fem_mbs.analysis.paths.window import Window, check_size
-from fem_mbs.analysis.paths.zeros import Projected, null_space, zeros_of
+from fem_mbs.analysis.paths.zeros import WEIGHT, null_space, zeros_of
 from fem_mbs.analysis.start.initial import consistent_velocities
 from fem_mbs.analysis.transient.chunk import Chunk
 from fem_mbs.analysis.transient.settings import Settings
 from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, Owner
-from fem_mbs.model.model import CompiledModel
-from fem_mbs.solvers.stepping import layout as S
 
 __all__ = ["Found", "Request", "search"]
 
 _DECAY = np.log(1e8)  # of pre- and post-action, over the slowest zero
 _LONGEST = 4.0  # post-action over the duration, as far as it is chosen automatically
+#: Steps before the path at least: splines of efforts that begin with a kink reach into them.
+_LEAD = 2
 _MOST_STEPS = 200_000
 _SLOW = 1e-3  # real parts of zeros over their size that count as none
 _SEEN = 0.5  # zeros times h that steps resolve
@@ -51,10 +52,9 @@ _NEAR = 2e-2  # error at which the motors let go, over the size of the path
 _WIDTH = 2.0
 _WORSE = 3.0  # error over the smallest one at which the iteration is given up
 _QUICK = 0.5  # change of the error in an iteration with which the linear problem is kept
-_STILL = 1e-4  # velocities over those of the model's length in the duration that count as none
-#: Changes over the model's length [rad] of which matrices take no notice: a bar that is taken for turned by d resists
-#: rotations with EA d^2/L.
-_SAME = 1e-4
+#: The mid-point rule averages inertia and stiffness with 1/4, and efforts that follow a spline with 1/8, of both
+#: neighbours.
+_MIDPOINT = WEIGHT - 0.125
 _LEFT = 1e-2  # of the largest change of an effort that may be left at an end of the window
 
 
@@ -125,7 +125,6 @@ class _Search:
         self.compiled = replace(
             context.compiled, system=system.with_parameters({}), functions=list(context.compiled.functions)
         )
-        self.dofs = np.flatnonzero(system.system.equation[: system.first_multiplier] >= 0)
         self.window: Window | None = None
         self.t0, self.h, self.owner = context.now.time, request.h, request.owner
         self.follower = Follower(self.compiled, context.loading, request.outputs, request.efforts, request.owner)
@@ -139,6 +138,8 @@ class _Search:
         growing = _growing(zeros)
         check_size(self.start.at.T.shape[1], max(round(asked.duration / self.h), 1), self.owner)
         self.before = self._whole(asked.before, zeros[growing].real if growing.any() else None)
+        if asked.before is None:
+            self.before = max(self.before, _LEAD * self.h)
         if growing.any():
             for word in ("before", "after"):
                 given, rate = getattr(asked, word), float(zeros[growing].real.min())
@@ -168,7 +169,8 @@ class _Search:
                 owner=self.owner, remedy="give before and after, or take a larger h",
             )  # fmt: skip
         check_size(self.start.at.T.shape[1], n, self.owner)
-        self.times = self.t0 + self.h * np.arange(n + 1)
+        self.steps = n
+        self.times = self.t0 + self.h * np.arange(n + TAIL + 1)
         self.path = self.start.y + outputs.changes(self.times - self.t0 - self.before, asked.duration)
         self.size = outputs.sizes(asked.duration)
         if not self.size.all():
@@ -176,8 +178,13 @@ class _Search:
                 "outputs: nothing moves along the path", owner=self.owner, key="outputs",
                 remedy="give one of them a function that is not constant",
             )  # fmt: skip
+        self.equations = Equations(
+            self.compiled, self.context, self.follower, self.times, self.t0 + self.before, asked.duration, self.path,
+            (self.start, rests[-1][1]),
+        )  # fmt: skip
         efforts, e = self._iterate(rests)
-        off = np.abs(e).max(axis=0)
+        self.times, efforts = self.times[: n + 1], efforts[: n + 1]
+        off = np.abs(e[: n + 1]).max(axis=0)
         left = self._left(efforts, rests[-1][1], bool(growing.any()), last)
         return Found(
             self.times, efforts, self.start, self.before, self.after, zeros, infinite,
@@ -241,20 +248,20 @@ class _Search:
         return rests
 
     # --- the equations of all steps --------------------------------------------------------------------------------
-    def _guess(self, rests: list[tuple[float, Equilibrium]]) -> tuple[np.ndarray, np.ndarray]:
-        """Return efforts and coordinates (n + 1, p) of the joints by the equations linear about the equilibria."""
-        from scipy.interpolate import CubicSpline
-
+    def _guess(self, rests: list[tuple[float, Equilibrium]]) -> tuple[np.ndarray, np.ndarray, bool]:
+        """Return efforts and coordinates (n + 1, p) of the joints with the outputs on the path, and whether the
+        equations of motion hold, and not only those linear about the equilibria."""
         now = np.clip(self.times - self.t0 - self.before, 0.0, rests[-1][0])
         times = np.array([t for t, _ in rests])
-        motion = self._motion(*interpolated(self.compiled.system, times, [rest.state for _, rest in rests], now))
-        q = np.array([rest.q for _, rest in rests])
+        system = self.compiled.system
+        motion = self.equations.motion(*interpolated(system, times, [rest.state for _, rest in rests], now))
+        u = CubicSpline(times, np.array([r.u for _, r in rests]), bc_type="clamped")(now)
+        solved = self.equations.solve(motion, u)
+        motion, efforts, self.window = solved or self.equations.linear(motion, u)
+        q = self.equations.coordinates(motion, efforts)
         angles = [i for i, unit in enumerate(self.asked.efforts.units) if unit == "N m"]
         q[:, angles] = np.unwrap(q[:, angles], axis=0)
-        u, q = (CubicSpline(times, a, bc_type="clamped")(now) for a in (np.array([r.u for _, r in rests]), q))
-        self.window = self._window(motion, u, rests[-1][1])
-        x, more = self.window.solve(*self._wanted(motion, u))
-        return u + more, q + self._turned(x)
+        return averaged(efforts, _MIDPOINT), q, solved is not None
 
     def _turned(self, x: np.ndarray) -> np.ndarray:
         """Return changes (n + 1, p) of the coordinates of the joints for increments (n + 1, n)."""
@@ -268,7 +275,9 @@ class _Search:
         It fades in the second half of the post-action, so that corrections end at rest: one that breaks off at a
         velocity needs efforts before its end.
         """
-        left = (self.times[-1] - self.times) / (0.5 * self.after) if self.after > 0.0 else np.ones(len(self.times))
+        left = (
+            (self.times[self.steps] - self.times) / (0.5 * self.after) if self.after > 0.0 else np.ones(len(self.times))
+        )
         return 0.5 - 0.5 * np.cos(np.pi * np.clip(left, 0.0, 1.0))
 
     def _gains(self) -> tuple[np.ndarray, np.ndarray]:
@@ -284,91 +293,41 @@ class _Search:
         w = 2.0 * np.pi * _STIFF / self.asked.duration
         return w**2 * inertia, 1.4 * w * inertia
 
-    def _motion(self, Q: np.ndarray, D: np.ndarray) -> Motion:
-        """Return the motion through states, with rates by central differences."""
-        V, A = rates(self.compiled.system, Q, D, self.h)
-        return Motion(Q, D, V, A)
-
-    def _instant(self, motion: Motion, n: int, state: S.State) -> Instant:
-        """Return the matrices and forces of a step; ``state`` is a buffer."""
-        motion.put(n, state)
-        still = _STILL * self.compiled.system.length / self.asked.duration
-        moves = bool(max(np.abs(motion.V[n]).max(), np.abs(motion.A[n]).max() * self.asked.duration) > still)
-        return Instant(
-            self.compiled, state, float(self.times[n]), self.context.loading, motion.A[n] if moves else None
-        )  # fmt: skip
-
-    def _wanted(self, motion: Motion, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return increments (n + 1, n_q) that bring outputs to the path and close gaps, and forces out of balance."""
-        self.asked.efforts.put(self.compiled, self.times, u)
-        state = _copy(self.compiled, self.start.state)
-        wanted, residual = (np.zeros((len(self.times), self.dofs.size)) for _ in range(2))
-        assert self.window is not None
-        for n, at in enumerate(self.window.at):
-            lin = self._instant(motion, n, state)
-            y = self.asked.outputs.at(lin, self.owner)[0]
-            wanted[n] = at.P @ np.concatenate((-lin.gaps, self.path[n] - y))
-            residual[n] = lin.residual
-        return wanted, residual
-
-    def _window(self, motion: Motion, u: np.ndarray, end: Equilibrium) -> Window:
-        """Return the equations of the window about the states of a motion."""
-        self.asked.efforts.put(self.compiled, self.times, u)
-        state = _copy(self.compiled, self.start.state)
-        found: list[Projected] = []
-        last = -1
-        for n, t in enumerate(self.times):
-            if last >= 0 and self._near(motion, n, last):
-                found.append(found[-1])
-                continue
-            last = n
-            at = projected(self._instant(motion, n, state), self.asked.outputs, self.asked.efforts, self.owner)
-            if at is None or (found and at.T.shape != found[0].T.shape):
-                raise ModelError(
-                    f"at {t - self.t0 - self.before:.4g} s of the path the efforts have no influence on one of the "
-                    "outputs",
-                    owner=self.owner, key="outputs",
-                    remedy="stay away from places where the mechanism is stretched or jams",
-                )  # fmt: skip
-            found.append(at)
-        return Window(found, (self.start.at, end.at), self.h, self.owner)
-
-    def _near(self, motion: Motion, n: int, last: int) -> bool:
-        """Return whether the matrices of one step serve another, since next to nothing has moved in between."""
-        system = self.compiled.system
-        size = np.where(system.system.kind == S.POSITION, system.length, 1.0)
-        first, duration = system.first_multiplier, self.asked.duration
-        there = np.abs(motion.D[n] - motion.D[last]).max(initial=0.0) <= _SAME
-        for a, unit in ((motion.Q, 1.0), (motion.V, 1.0 / duration), (motion.A, 1.0 / duration**2)):
-            there = there and (np.abs(a[n] - a[last])[:first] <= _SAME * unit * size[:first]).all()
-        return bool(there)
-
     # --- forward runs ----------------------------------------------------------------------------------------------
     def _iterate(self, rests: list[tuple[float, Equilibrium]]) -> tuple[np.ndarray, np.ndarray]:
         """Return efforts (n + 1, p) and the errors (n + 1, p) of the outputs when they act."""
-        asked, end = self.asked, rests[-1][1]
-        efforts, q = self._guess(rests)
+        asked = self.asked
+        efforts, q, solved = self._guess(rests)
         kp, kd = self._gains()
-        held, smallest = True, np.inf
+        held, smallest = not solved, np.inf
         before = np.inf  # the error at which the linear problem was solved last
         for _ in range(asked.runs):
             gains = (kp, kd) if held else (0.0 * kp, 0.0 * kd)
             forces = efforts + gains[0] * q + gains[1] * np.gradient(q, self.h, axis=0)
             motion, y, acting = self._forward(forces, gains)
             e = self.path - y
-            error = float((np.abs(e).max(axis=0) / self.size).max())
+            e[self.steps :] = e[self.steps]  # efforts in the steps beyond the window are not used
+            error = float((np.abs(e[: self.steps + 1]).max(axis=0) / self.size).max())
             self.errors.append(error)
             self.told(len(self.errors), error)
             if not held and error <= asked.tolerance:
                 return efforts, e
+            if solved and len(self.errors) == 1:
+                held = True  # the model does not stay on the path without the motors
+                continue
             smallest = min(smallest, np.inf if held else error)
             if not error <= _WORSE * smallest:
                 break
             if held and error <= _NEAR:
-                held, efforts = False, _at_ends(acting)
+                # a motion in balance, next to the path: a better start for Newton's method than equilibria
+                found = None if solved else self.equations.solve(motion, _at_ends(acting))
+                if found is None:
+                    held, efforts = False, _at_ends(acting)
+                else:
+                    self.window, held, efforts = found[2], False, averaged(found[1], _MIDPOINT)
                 continue
             if self.window is None or error > _QUICK * before:
-                self.window = self._window(motion, _at_ends(acting), end)
+                self.window = self.equations.window(motion, _at_ends(acting))
             before = error
             slow = gaussian_filter1d(e, _WIDTH, axis=0, mode="nearest")
             ways = zip(self.window.at, slow[-1] + self._fading[:, None] * (slow - slow[-1]), strict=True)
@@ -377,6 +336,7 @@ class _Search:
             if held:
                 q, efforts = np.vstack((q[:1], self._places)) + self._turned(x), _at_ends(acting)
             efforts = efforts + more
+        e = e[: self.steps + 1]
         worst = int((np.abs(e).max(axis=0) / self.size).argmax())
         at = int(np.abs(e[:, worst]).argmax())
         unit = asked.outputs.unit(worst)
@@ -394,7 +354,7 @@ class _Search:
         and what forces and motors did together in the middle of steps (n, p)."""
         model = self.asked.efforts.with_gains(self.compiled, *gains)
         self.asked.efforts.put(model, self.times, forces)
-        state = _copy(model, self.start.state)
+        state = state_at(model, self.start.state)
         consistent_velocities(model, state, self.t0)
         run = Stepping(
             model.system, transient_functions(replace(self.context, compiled=model, events=None)), state,
@@ -419,7 +379,8 @@ class _Search:
             ) from None
         acting = self.asked.efforts.forces(model.system, np.concatenate(out))
         self._places = self.asked.efforts.places_of(model.system, np.concatenate(out))
-        return self._motion(np.concatenate(Q), np.concatenate(D)), self.asked.outputs.read(np.vstack(record)), acting
+        motion = self.equations.motion(np.concatenate(Q), np.concatenate(D))
+        return motion, self.asked.outputs.read(np.vstack(record)), acting
 
 
 def _growing(zeros: np.ndarray) -> np.ndarray:
@@ -431,12 +392,3 @@ def _at_ends(forces: np.ndarray) -> np.ndarray:
     """Return forces (n + 1, p) at the ends of steps from those in the middle (n, p)."""
     inner = 0.5 * (forces[1:] + forces[:-1])
     return np.vstack((1.5 * forces[:1] - 0.5 * forces[1:2], inner, 1.5 * forces[-1:] - 0.5 * forces[-2:-1]))
-
-
-def _copy(model: CompiledModel, state: S.State) -> S.State:
-    """Return a state at rest with the places of another, for a run of its own."""
-    system = model.system
-    new = system.initial_state()
-    new.Q[:], new.D[:] = state.Q[0], state.D[0]
-    new.Q[:, system.first_multiplier : -1] = state.U[system.first_multiplier : -1]
-    return new

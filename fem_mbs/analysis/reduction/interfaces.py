@@ -30,6 +30,7 @@ from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.parts.part import COMPONENTS, Interface
+from fem_mbs.solvers.distributed.matrix import DistributedMatrix
 from fem_mbs.solvers.reduction.fixed_interface import inner
 from fem_mbs.solvers.reduction.sparse_complement import sparse_complement
 
@@ -68,8 +69,11 @@ class Boundary:
         """Number n_z of unknowns z."""
         return self.kept.size + self.Z.shape[1]
 
-    def split(self, A: csr_matrix) -> tuple[np.ndarray, csr_matrix, csr_matrix]:
-        """Return parts (bb dense, zb, zz) of S^T A S, A (n_q, n_q) symmetric."""
+    def split(self, A: Any) -> tuple[np.ndarray, csr_matrix, Any]:
+        """Return parts (bb dense, zb, zz) of S^T A S, A (n_q, n_q) symmetric; of a distributed A only zz is."""
+        if isinstance(A, DistributedMatrix):
+            bb, zb, zz = self.split(A.own)
+            return A.ranks.sum(bb), DistributedMatrix(zb).gathered(), DistributedMatrix(zz)
         rows = A[self.special]
         A_ss, A_ks = rows[:, self.special], csr_matrix(rows[:, self.kept].T)
         A_sX = A_ss @ self.X

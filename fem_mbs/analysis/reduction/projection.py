@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from fem_mbs.analysis.fields import fields_of
 from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.analysis.reduction.stress_shapes import stress_shapes
 from fem_mbs.parts.part import Recovery
+from fem_mbs.solvers.distributed.matrix import compressed
 
 __all__ = ["NodalLoad", "gravity_forces", "modal_damping", "nodal_loads", "own_damping", "recovery_of", "unit_loads"]
 
@@ -84,9 +84,9 @@ def own_damping(linear: Linearised, Q: np.ndarray) -> np.ndarray | None:
     if not blocks:
         return None
     damping = linear.here.damping(blocks)
-    if not np.any(damping.data):
+    if not damping.count_nonzero():
         return None
-    D = csr_matrix(linear.reduce(damping))
+    D = compressed(linear.reduce(damping))
     D_red = Q.T @ (D @ Q)
     return 0.5 * (D_red + D_red.T)
 

@@ -27,6 +27,7 @@ import numpy as np
 import scipy.linalg
 from scipy.sparse import bmat, csr_matrix
 
+from fem_mbs.analysis.backends import backend_named
 from fem_mbs.analysis.end_state import EndState
 from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.analysis.reduction.interfaces import Boundary, make_boundary
@@ -47,6 +48,7 @@ from fem_mbs.errors import AnalysisError, ModelError, Owner
 from fem_mbs.model.model import Model
 from fem_mbs.parts.part import ReducedPart
 from fem_mbs.progress import say, waiting
+from fem_mbs.solvers.distributed.matrix import DistributedMatrix
 from fem_mbs.solvers.eigen.modes import CHECKS
 from fem_mbs.solvers.linear.libraries import NotPositiveDefinite
 from fem_mbs.solvers.reduction.fixed_interface import FixedInterface, fixed_interface_parts
@@ -103,6 +105,7 @@ def reduce_part(
     recovery: bool | str = True,
     stiffening: str | None = None,
     name: str | None = None,
+    backend: str = "local",
 ) -> ReducedPart:
     """Return a linear part in the motions of its interfaces and a few component modes.
 
@@ -134,6 +137,7 @@ def reduce_part(
             (`fem_mbs.analysis.reduction.stiffening`): the interface that carries the body's frame, or "free"; None:
             none.
         name: of the part; None: the model's title.
+        backend: where the matrices are, "local" or "petsc": by all processes of `mpiexec`, which all make this call.
 
     Returns:
         The part; its coordinates are the interface components one after the other, then modes (but where
@@ -149,7 +153,9 @@ def reduce_part(
     began = time.perf_counter()
     _check_options(method, modes, cutoff, participation, accuracy, check, state, recovery)
     say("reduction: matrices")
-    linear = model if isinstance(model, Linearised) else _linearised(model, state, interfaces if release else {})
+    linear = (
+        model if isinstance(model, Linearised) else _linearised(model, state, interfaces if release else {}, backend)
+    )
     if not linear.eliminated:
         raise ModelError(
             "too many of its unknowns are tied by joints for a part",
@@ -272,7 +278,7 @@ def _check_options(method, modes, cutoff, participation, accuracy, check, state,
         )
 
 
-def _linearised(model: Model, state: str, released: Mapping[str, Any]) -> Linearised:
+def _linearised(model: Model, state: str, released: Mapping[str, Any], backend: str) -> Linearised:
     """Return the model at its start without loads, or as its steps leave it; without supports at ``released``
     interfaces."""
     if not isinstance(model, Model):
@@ -291,7 +297,7 @@ def _linearised(model: Model, state: str, released: Mapping[str, Any]) -> Linear
     end.compiled.system.refuse_states(
         Owner("Reduction"), "reduced parts do", "leave controllers and actuators out of the part"
     )
-    return Linearised(end.compiled, end.state, end.time, end.loading)
+    return backend_named(backend).make(end.compiled, end.state, end.time, end.loading)
 
 
 # --- bases -----------------------------------------------------------------------------------------------------------
@@ -314,7 +320,7 @@ def _basis(linear, boundary, K, M, method, modes, cutoff, participation, check, 
             raise AnalysisError(f"Reduction: {_loose(linear, boundary, error)}") from None
         basis = _of_fixed(found, participation, w2)
     if method in ("herting", *FREE_METHODS):
-        whole = [csr_matrix(bmat([[bb, zb.T], [zb, zz]])) for bb, zb, zz in parts]
+        whole = [_joined(*part) for part in parts]
         places = np.arange(boundary.size)
         if modes is not None and modes > K.shape[0] - x_r.shape[1]:
             modes = K.shape[0] - x_r.shape[1]
@@ -330,6 +336,14 @@ def _basis(linear, boundary, K, M, method, modes, cutoff, participation, check, 
     times.append(time.perf_counter())
     basis.seconds = dict(zip(("split", "basis"), np.diff(times).tolist(), strict=True))
     return basis
+
+
+def _joined(bb: np.ndarray, zb: csr_matrix, zz: Any) -> Any:
+    """Return the whole of a matrix in parts; of a distributed zz the first rank takes the other parts."""
+    if not isinstance(zz, DistributedMatrix):
+        return csr_matrix(bmat([[bb, zb.T], [zb, zz]]))
+    one = 1.0 if zz.ranks.rank == 0 else 0.0
+    return DistributedMatrix(csr_matrix(bmat([[one * bb, one * zb.T], [one * zb, zz.own]])))
 
 
 def _of_fixed(found: FixedInterface, participation: float | None, cutoff: float | None) -> _Basis:

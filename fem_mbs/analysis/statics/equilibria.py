@@ -131,6 +131,17 @@ def run_static(step: PlannedStep, context: RunContext) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _rubbed(system: Compiled) -> str:
+    """Return what a user must know of friction where no equilibrium is found: its smooth law has no force at rest."""
+    names = [label for b in system.blocks if b.type.name.startswith("friction_") for label, _, _ in b.groups]
+    if not names:
+        return ""
+    return (
+        f"; friction ({', '.join(names)}) holds nothing at rest in a static step: where it shall stick, lock the "
+        "coordinate of the joint, or take a transient"
+    )
+
+
 class _Static:
     """Holds a static step while it runs."""
 
@@ -180,6 +191,9 @@ class _Static:
             context.derivatives.equilibrium(self.stepping, chunk, self.functions(), self.applied)
         self.chunk = chunk
         self.points += 1
+        if context.events is not None:
+            where = f"t = {context.time:.6g} s" if self.options.duration else f"load factor {self.applied:.6g}"
+            context.events.switching.check_limits(chunk.record, chunk.ledger, self.step.owner, where)
 
     def along(self, point: int, **place: float) -> dict[str, np.ndarray]:
         """Return the series of eigenvalues in a row, if it is wanted; they are computed every few points."""
@@ -231,13 +245,10 @@ class _Static:
                 if size < _SMALLEST:
                     where = f"t = {context.time:g} s" if duration else f"load factor {self.factor:g}"
                     turns = "" if duration else '; a path that turns back needs control = "arc"'
-                    raise ConvergenceError(f"{self.step.owner} at {where}: {trouble}{turns}")
+                    raise ConvergenceError(f"{self.step.owner} at {where}: {trouble}{turns}{_rubbed(context.system)}")
                 size *= 0.5
                 continue
-            if after and not count:
-                self.unstable.append((self.place(), None))
-            elif count and not after:
-                self.unstable[-1] = self.unstable[-1][0], self.place(level)
+            self.follow_stability(level, count, after)
             if trouble:
                 self.snaps.append((self.place(), self.place(level)))
             rise = abs(target - self.factor)
@@ -430,6 +441,18 @@ class _Static:
             return int(problem.diverging())
         except AnalysisError:
             return None
+
+    def follow_stability(self, level: Level, before: int | None, after: int | None) -> None:
+        """Note where unstable equilibria begin and end, from the negative eigenvalues on both sides of an increment.
+
+        The state at the start of a step need not be an equilibrium (a transient leaves none): where it has negative
+        eigenvalues, unstable equilibria begin with the first one that is found.
+        """
+        unstable = bool(self.unstable) and self.unstable[-1][1] is None
+        if after and not unstable:
+            self.unstable.append((self.place(level if before else None), None))
+        elif unstable and not after:
+            self.unstable[-1] = self.unstable[-1][0], self.place(level)
 
     def said(self, count: int | None) -> list[str]:
         """Return sentences on jumps and unstable equilibria."""

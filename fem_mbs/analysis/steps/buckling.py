@@ -64,7 +64,7 @@ class Buckling(StepKind):
         "``loads`` must be added for the model to lose its stability."
     )
     noun = "buckling"
-    linear = stands = equilibrium = True
+    linear = stands = equilibrium = distributed = True
     shapes = "real"
     axis = "Mode [-]"
     tables = ("fem_mbs.cli.report:buckling_tables",)

@@ -213,7 +213,7 @@ Small steady vibrations about what the steps before have left: with a static ste
 and with its geometric stiffness; the loads of the step shake in addition. `response-<number>-<step>.csv` has amplitudes
 and phases [degrees] of all sensors but those that are not linear (works, energies, von Mises stresses, envelopes);
 `peaks` of the summary where they are largest."""
-    linear = stands = True
+    linear = stands = distributed = True
     shapes = "vibration"
     tables = ("fem_mbs.cli.report_stability:harmonic_tables",)
     figures = ("fem_mbs.plot.figures:shapes_figures",)
@@ -247,6 +247,12 @@ and phases [degrees] of all sensors but those that are not linear (works, energi
                     'residual belongs to modes, which method = "direct" does not take', owner=owner, key="residual",
                     remedy="remove it, or method",
                 )  # fmt: skip
+
+    def check_distributed(self, step: PlannedStep, context: RunContext) -> None:
+        if step.options.coriolis:
+            raise ModelError(
+                "coriolis is not distributed", owner=step.owner, key="coriolis", remedy="run it without --backend"
+            )
 
     def look_ahead(self, step: PlannedStep, context: RunContext, ahead: Ahead) -> None:
         from fem_mbs.analysis.linear.harmonic import shakers

@@ -89,7 +89,11 @@ class Options(Newton, TimeSteps):
         "outputs",
     )  # fmt: skip
     before: float | None = key(
-        _TIME, "time before the path in which efforts may act", None, shows="as long as growing zeros need", unit="s"
+        _TIME,
+        "time before the path in which efforts may act",
+        None,
+        shows="as long as growing zeros need, at least 2 h",
+        unit="s",
     )
     after: float | None = key(
         _TIME, "time after the path in which efforts go on", None, shows="as long as decaying zeros need", unit="s"
@@ -128,8 +132,9 @@ step looks at the zeros, and makes its window longer than the path by `before` a
 equilibrium with the outputs in their present places, and ends at rest. Its rows are those of a forward run under the
 efforts alone; the summary tells how far the outputs are off. The run writes `drives-<number>-<step>.csv`, the efforts
 at the ends of time steps, which functions of the kind `csv` read (`interpolation = "spline"`). Later steps keep the
-last efforts. Where zeros are hardly damped (a hanging load that swings behind its carriage), the search may not
-converge; it then ends in an error."""
+last efforts. Zeros without damping (a load that swings below its carriage) count as causal: the load is at rest before
+the path, and goes on swinging after it. An output far from the effort asks for a
+smoother path: four continuous derivatives for a load below a carriage."""
     passes_time = motion = joint_forces = states = True
     axis = "Time [s]"
 

@@ -90,7 +90,7 @@ class LinearStatic(StepKind):
         "start), which stays as it is; with a ``duration`` [s] time goes on."
     )
     noun = "linear statics"
-    linear = stands = states = equilibrium = True
+    linear = stands = states = equilibrium = distributed = True
     axis = "Time [s]"
     carries = ("preload", "start")
     tables = ("fem_mbs.cli.report:linear_static_tables",)

@@ -165,7 +165,7 @@ class Modes(StepKind):
         "lowest, or with ``near`` [Hz] the nearest to a frequency, or all of a ``band`` (low, high) [Hz]."
     )
     noun = "modes"
-    linear = stands = True
+    linear = stands = distributed = True
     shapes = "real"
     axis = "Mode [-]"
     carries = ("basis",)
@@ -193,6 +193,20 @@ class Modes(StepKind):
             raise ModelError(
                 "component_cutoff needs components", owner=owner, remedy="name sets of groups with [[component]]"
             )
+
+    def check_distributed(self, step: PlannedStep, context: RunContext) -> None:
+        for name in ("component_cutoff", "masters"):
+            if getattr(step.options, name) is not None:
+                raise ModelError(
+                    f"{name} is not distributed", owner=step.owner, key=name,
+                    remedy="remove it, or run without --backend",
+                )  # fmt: skip
+        inside = next((block for block in context.system.blocks if block.type.inside), None)
+        if inside is not None:
+            raise ModelError(
+                f"the internal unknowns of elements of type {inside.type.name} take part in modes, which is not "
+                "distributed", owner=step.owner, remedy="take another formulation, or run without --backend",
+            )  # fmt: skip
 
     def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> ModesReport:
         from fem_mbs.analysis.linear.rows import record_shapes

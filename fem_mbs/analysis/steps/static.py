@@ -170,7 +170,7 @@ stiffness pass zero at a "bifurcation". They change their sign without passing z
 jumps: a contact opens, a cable slackens, a law has a corner. A limit point may also lie where the stiffness jumps. A
 warning tells each jump of the stiffness. A branch may begin at a jump, though it need not."""
     noun = "nonlinear statics"
-    path = equilibrium = differentiated = True
+    path = equilibrium = looks_at_limits = differentiated = True
     axis = "Load factor [-]"
     branches = "along"
     tables = ("fem_mbs.cli.report_stability:path_tables", "fem_mbs.cli.report:static_tables")

@@ -149,12 +149,12 @@ and "newmark" with `gamma` above 1/2 lose, which is what they are for. The resul
 table marks it, `failures` of the summary says why, and the exit code is 1. A run that gains energy without bound, or
 whose energies are not finite, stops with an error."""
     noun = "transient"
-    passes_time = motion = takes_events = states = impacts = differentiated = True
+    passes_time = motion = takes_events = looks_at_limits = states = impacts = differentiated = True
     axis = "Time [s]"
     branches = "along"
-    tables = ("fem_mbs.cli.report_stability:path_tables",)
+    tables = ("fem_mbs.cli.report_stability:path_tables", "fem_mbs.cli.report:blow_tables")
     sentences = "fem_mbs.cli.report_stability:path_sentences"
-    figures = ("fem_mbs.plot.figures:path_figures",)
+    figures = ("fem_mbs.plot.figures:path_figures", "fem_mbs.plot.figures:blow_figures")
 
     def check(self, step: PlannedStep, context: RunContext) -> None:
         owner, options = step.owner, step.options

@@ -20,6 +20,7 @@ import numpy as np
 
 from fem_mbs.analysis.start.initial import consistent_velocities
 from fem_mbs.analysis.switching.watched import Watched, WatchedForce
+from fem_mbs.errors import AnalysisError
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.records import LockData
 from fem_mbs.model.sensors.switches import Magnitude, Reading, Switch
@@ -34,6 +35,7 @@ __all__ = ["Switching"]
 
 OPEN, CLOSED, SLIPPING = 0, 1, 2
 _STILL = 1e-10  # speed, over the largest in the model, below which a coordinate stands
+_BORNE = 1e-8  # part of a limit by which the force of an equilibrium, found by iteration, may miss it
 _THERE = 1e-9  # rad, or m over the size of the model, within which a coordinate is at the value of its lock
 
 
@@ -72,6 +74,7 @@ class Switching:
         self.others: dict[str, Switch] = {}
         self.broken: set[str] = set()
         self.watched: list[Watched] = []
+        self._limits: list[tuple[str, str, WatchedForce]] = []  # name, force or moment, how far it is beyond its limit
         self.closing: list[str] = []
         self.happened: list[EventReport] = []
         for switch in compiled.switches:
@@ -85,13 +88,14 @@ class Switching:
                 for what, limit in (("force", switch.said.force), ("moment", switch.said.moment)):
                     if limit is not None:
                         self._watch_force(
-                            switch.watches[what], limit, partial(self._break_by_itself, switch.name),
-                            partial(self._is_whole, switch.name),
+                            switch.name, what, switch.watches[what], limit,
+                            partial(self._break_by_itself, switch.name), partial(self._is_whole, switch.name),
                         )  # fmt: skip
 
     # --- what is watched -------------------------------------------------------------------------------------------
     def _watch_lock(self, lock: _Lock) -> None:
         said, watches = lock.said, lock.switch.watches
+        what = "moment" if said.coordinate.angular else "force"
         if said.value is not None:
             value = said.value
             read = self._reader(watches["coordinate"])
@@ -107,17 +111,48 @@ class Switching:
                 lambda: lock.state == SLIPPING,
             )  # fmt: skip
             self.watched.append(lock.stop)
-            self._watch_force(watches["force"], said.limit, partial(self._slip, lock), lambda: lock.state == CLOSED)
+            self._watch_force(
+                said.name, what, watches["force"], said.limit, partial(self._slip, lock), lambda: lock.state == CLOSED
+            )
         if said.breaks_at is not None:
-            self._watch_force(watches["force"], said.breaks_at, partial(self._fail, lock), lambda: lock.state == CLOSED)
+            self._watch_force(
+                said.name, what, watches["force"], said.breaks_at, partial(self._fail, lock),
+                lambda: lock.state == CLOSED,
+            )  # fmt: skip
 
     def _watch_force(
-        self, what: Magnitude | Reading, limit: float, fire: Callable[..., None], active: Callable[[], bool]
-    ) -> None:
-        read = self._reader(what)
-        self.watched.append(
-            WatchedForce(lambda record, ledger: np.abs(read(record, ledger)) - limit, "rising", fire, limit, active)
+        self, name: str, what: str, reading: Magnitude | Reading, limit: float, fire: Callable[..., None],
+        active: Callable[[], bool],
+    ) -> None:  # fmt: skip
+        read = self._reader(reading)
+        watched = WatchedForce(
+            lambda record, ledger: np.abs(read(record, ledger)) - limit, "rising", fire, limit, active
         )
+        self.watched.append(watched)
+        self._limits.append((name, what, watched))
+
+    def check_limits(self, record: np.ndarray, ledger: np.ndarray, owner: str, place: str) -> None:
+        """Refuse an equilibrium that needs more than a closed lock, a joint or a support bears.
+
+        Args:
+            record, ledger: rows of equilibria, the last of which is looked at.
+            place: where it is, of the message ("load factor 0.5").
+
+        Raises:
+            AnalysisError: naming what would slip or break, its force or moment and its limit.
+        """
+        for name, what, watched in self._limits:
+            if not watched.active():
+                continue
+            beyond, limit = float(watched.read(record, ledger)[-1]), watched.size
+            if beyond > _BORNE * limit:
+                lock = self.locks.get(name)
+                does = "slips" if lock is not None and lock.said.limit is not None else "breaks"
+                raise AnalysisError(
+                    f'the equilibrium at {place} needs a {what} of {limit + beyond:.6g} in "{name}", which {does} at '
+                    f"{limit:.6g}; load it less, raise the limit, or let a transient show how it {does}",
+                    owner=owner,
+                )
 
     @staticmethod
     def _reader(what: Magnitude | Reading) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:

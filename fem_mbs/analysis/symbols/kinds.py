@@ -29,6 +29,7 @@ from fem_mbs.model.connections.pretension import Pretension
 from fem_mbs.model.connections.surfaces.contact import Contact
 from fem_mbs.model.connections.surfaces.friction import Friction
 from fem_mbs.model.connections.surfaces.impact import Impact
+from fem_mbs.model.connections.surfaces.tyres import Tyre
 from fem_mbs.model.connections.ties import Tie
 from fem_mbs.model.copies.movement import Copy
 from fem_mbs.model.fields import DisplayUnits
@@ -143,6 +144,7 @@ DRAWN: dict[type[Declaration], Maker | Elsewhere | NotDrawn] = {
     Friction: links.friction,
     Contact: links.contact,
     Impact: links.contact,
+    Tyre: links.tyre,
     UserForce: links.user_force,
     Gear: links.gear,
     Lock: links.lock,

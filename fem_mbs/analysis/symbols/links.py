@@ -30,6 +30,7 @@ __all__ = [
     "spring",
     "tie",
     "torsion_spring",
+    "tyre",
     "user_force",
 ]
 
@@ -150,6 +151,20 @@ def contact(said: Any, drawing: Drawing) -> Iterator[Symbol]:
     places = [drawing.building.groups[name].ravel() if name in drawing.building.groups else name for name in names]
     for place in places:
         yield from drawing.marks("springs", "ball", said, f"{kind}: line", text, drawing.nodes(place))
+
+
+def tyre(said: Any, drawing: Drawing) -> Iterator[Symbol]:
+    """Yield the rim of the unloaded wheel, in pieces, and a spoke, which turn with it."""
+    node = drawing.building.node_of(said.wheel)
+    axis = np.asarray(said.axis, float) / np.linalg.norm(said.axis)
+    centre = drawing.x[node] if said.point is None else np.asarray(said.point, float)
+    first = np.cross(axis, np.eye(3)[np.abs(axis).argmin()])
+    first *= said.radius / np.linalg.norm(first)
+    turn = np.linspace(0.0, 2.0 * np.pi, 25)[:, None]
+    rim = centre + np.cos(turn) * first + np.sin(turn) * np.cross(axis, first)
+    text = told(said, "wheel", "axis", "point", "road", "normal", "along")
+    for start, end in ((centre, rim[0]), *zip(rim[:-1], rim[1:], strict=True)):
+        yield Symbol("springs", "thread", said.name, "tyre", text, [drawing.end(node, start), drawing.end(node, end)])
 
 
 def user_force(said: Any, drawing: Drawing) -> Iterator[Symbol]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ALLOW",
+    "BACKEND",
     "FOLDER",
     "MODEL",
     "OVERWRITE",
@@ -45,6 +46,11 @@ UNITS = typer.Option(
     help="Of a deck: units in which results are shown (mm,MPa,speed=rpm), and what its numbers mean (base=mm t s).",
     metavar="UNITS",
     show_default="SI",
+)
+BACKEND = typer.Option(
+    "--backend",
+    help="Where matrices are: local, or petsc: on all processes of mpiexec -n N fem-mbs ...",
+    metavar="NAME",
 )
 OVERWRITE = typer.Option(
     "--overwrite", help="Take a folder of another model, or with files of others; only what fem-mbs wrote is removed."

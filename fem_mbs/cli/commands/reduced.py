@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fem_mbs.cli.commands.common import ALLOW, FOLDER, OVERWRITE, REPLACE, STRICT, output_console
+from fem_mbs.cli.commands.common import ALLOW, BACKEND, FOLDER, OVERWRITE, REPLACE, STRICT, output_console
 from fem_mbs.errors import InputError
 
 __all__ = ["commands"]
@@ -96,6 +96,7 @@ def reduce_(
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
     strict: Annotated[bool, STRICT] = False,
     allow: Annotated[bool, ALLOW] = False,
+    backend: Annotated[str, BACKEND] = "local",
 ) -> None:
     """Reduce parts to their interfaces and a few modes, and write each to a file."""
     from fem_mbs.cli.reduce import reduce_files
@@ -110,7 +111,7 @@ def reduce_(
         output_console(), quiet, Accept.of(strict, allow), workers, scheduler, overwrite, method=method, modes=modes,
         cutoff=cutoff, participation=participation, damping=damping, orthonormal=orthonormal, check=check,
         accuracy=accuracy, state=state, release=release, recovery="stress" if stress else not no_recovery,
-        stiffening=stiffening,
+        stiffening=stiffening, backend=backend,
     )  # fmt: skip
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from fem_mbs.cli.commands.common import (
     ALLOW,
+    BACKEND,
     MODEL,
     OVERWRITE,
     SET,
@@ -101,9 +102,17 @@ def run(
     strict: Annotated[bool, STRICT] = False,
     allow: Annotated[bool, ALLOW] = False,
     units: Annotated[str, UNITS] = "",
+    backend: Annotated[str, BACKEND] = "local",
 ) -> None:
     """Simulate a model and write its results."""
+    from fem_mbs.analysis.backends import backend_named
+
+    distributed = backend_named(backend).distributed
     refuse_set(model, settings)
+    if distributed and is_deck(model):
+        raise InputError(f"{model}: a deck is not run distributed; write a model file (TOML) of it")
+    if distributed and restart is not None:
+        raise InputError(f"{model}: distributed runs have no restart points; remove --restart")
     if units and not is_deck(model):
         raise ModelError(
             f"{model}: --units is for decks; a model file has the table [units]: write it, or --set units.length=mm"
@@ -132,10 +141,16 @@ def run(
     progress = make_progress(console, quiet)
     try:
         with interruptible(progress) as report:
-            results = run_model(
-                loaded, folder, progress=report, restart=restart, skipped=skipped, source=model,
-                inputs=inputs_of(model), overwrite=overwrite,
-            )  # fmt: skip
+            options: dict[str, Any] = {
+                "progress": report, "skipped": skipped, "source": model, "inputs": inputs_of(model),
+                "overwrite": overwrite,
+            }  # fmt: skip
+            if distributed:
+                from fem_mbs.analysis.distributed.run import run_distributed
+
+                results = run_distributed(loaded, folder, backend, **options)
+            else:
+                results = run_model(loaded, folder, restart=restart, **options)
     except KeyboardInterrupt:
         at = f" at t = {progress.last.time:.5g} s" if progress.last else ""
         complain(f"interrupted{at}{kept(folder)}")
@@ -144,6 +159,8 @@ def run(
         raise type(error)(f"{model}: {error}{kept(folder)}") from None
     except InputError as error:
         raise locate_error(model, error) from None
+    if results is None:  # the first process tells
+        return
     if not quiet:
         print_report(console, results)
     told = results.report

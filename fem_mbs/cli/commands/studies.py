@@ -132,7 +132,9 @@ def sensitivities(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="Folder for table, series, figure.", show_default="MODEL-sensitivities"),
+        typer.Option(
+            "-o", "--output", help="Folder for results, table, series, figure.", show_default="MODEL-sensitivities"
+        ),
     ] = None,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
 ) -> None:

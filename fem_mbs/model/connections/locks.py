@@ -27,8 +27,9 @@ class Lock(Declaration):
     by itself as the coordinate passes a value. A brake (``limit``) holds up to a force or moment; beyond it slips with
     dry friction, and holds again as soon as the motion stops. A pin (``breaks_at``) opens for good beyond a force or
     moment. Where a lock closes on a motion, velocities change as in a plastic blow with all joints; the loss is
-    booked as dissipated. A brake that closes on a motion slips until it stops. Limits are looked at in transients; in
-    all other analyses a closed lock holds whatever it takes.
+    booked as dissipated. A brake that closes on a motion slips until it stops. Limits are looked at in transients;
+    a static step whose equilibrium needs more ends in an error, and in all other analyses a closed lock holds whatever
+    it takes.
 
     Args:
         value: coordinate since the start, which a lock that is ``locked`` has at the start (an assembly brings it

@@ -28,6 +28,7 @@ from fem_mbs.model.connections.paths.curves import Curve
 from fem_mbs.model.connections.surfaces.contact import Contact
 from fem_mbs.model.connections.surfaces.friction import Friction
 from fem_mbs.model.connections.surfaces.impact import Impact
+from fem_mbs.model.connections.surfaces.tyres import Tyre
 from fem_mbs.model.connections.ties import Tie
 from fem_mbs.model.copies.events import copied_event
 from fem_mbs.model.copies.movement import Copying, Movement, reflection
@@ -328,6 +329,15 @@ def _contact(said: Contact | Impact, c: Copying) -> dict[str, Any]:
     return out
 
 
+def _tyre(said: Tyre, c: Copying) -> dict[str, Any]:
+    """Move the wheel; the copy rolls on the same road."""
+    out = _all(_points("point"), _vectors("axis", axial=True))(said, c)
+    if said.profile is not None and said.along is None:
+        normal = [0.0, 0.0, 1.0] if said.normal is None else said.normal
+        out["along"] = np.cross(said.axis, normal).tolist()
+    return out
+
+
 def _torsion(said: TorsionSpring, c: Copying) -> dict[str, Any]:
     out = _vectors("axis", axial=True)(said, c)
     return out | (_reversed_law(said) if c.movement.mirrors and c.movement.dimension == 2 else {})
@@ -450,6 +460,7 @@ RULES: dict[type[Declaration], Rule] = {
     Bushing: _bushing,
     Contact: _contact,
     Impact: _contact,
+    Tyre: _tyre,
     Force: _all(_vectors("vector"), _points("point")),
     Moment: _moment,
     LineLoad: _all(_vectors("vector"), _vectors("moment", axial=True)),

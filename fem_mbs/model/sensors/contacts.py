@@ -45,6 +45,7 @@ class _Contact(Sensor):
             self.places = tuple(range(4))
 
     def bind(self, compiled):
+        found = []
         for block in compiled.system.blocks:
             for name, first, last in block.groups:
                 if name != self.on or not {"normal force", "gap"} <= set(block.type.quantities):
@@ -59,8 +60,9 @@ class _Contact(Sensor):
                 compiled.system.watch(block)
                 at = block.first_output + len(names) * np.arange(first, last)[:, None]
                 places = at + [names.index(output) for output in self.outputs]
-                return [(REC_OUT, int(k)) for k in places.ravel()]
-        raise AssertionError(f"no block of {self.on}")
+                found += [(REC_OUT, int(k)) for k in places.ravel()]
+        assert found, f"no block of {self.on}"
+        return found
 
     def evaluate(self, values, ledger):
         table = values.reshape(len(values), -1, len(self.outputs))

@@ -13,10 +13,17 @@ from fem_mbs.errors import ModelError
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest, kind_key
 from fem_mbs.solvers.stepping.layout import REC_OUT, REC_WORK
 
-__all__ = ["HEIGHTS", "Element", "Force", "LayerStress", "Strain", "Work"]
+__all__ = ["HEIGHTS", "Element", "Force", "LayerStress", "Strain", "Tyre", "Work"]
 
 #: Places over the thickness of a layer.
 HEIGHTS = ("bottom", "middle", "top")
+
+
+#: Outputs of tyres (`fem_mbs.elements.tyres.tyre`).
+_TYRE_QUANTITIES = (
+    "normal force", "longitudinal force", "lateral force", "aligning moment", "slip", "slip angle", "camber",
+    "sliding speed x", "sliding speed y", "loaded radius", "penetration", "deflection x", "deflection y",
+)  # fmt: skip
 
 
 class _Element(Sensor):
@@ -75,6 +82,13 @@ class _Force(_Element):
 
     def prepare(self, on, element):
         super().prepare(on, element, "N")
+
+
+class _Tyre(_Element):
+    def prepare(self, on, quantity):
+        known = {name: type_ for name, type_ in self.model.single_elements.items() if "tyre" in type_}
+        self.model.find("tyre", on, known, self.owner)
+        super().prepare(on, 0, quantity)
 
 
 class _LayerStress(Sensor):
@@ -208,3 +222,17 @@ class Work(SensorRequest):
 
     kind: str = kind_key("work")
     on: Any = key(NAME, "load, motor, spring, motion or joint", kw_only=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Tyre(SensorRequest):
+    """What a tyre does: forces on the wheel in the frame of the contact (x forward, y = normal x x), the aligning
+    moment about the normal, the slips that forces follow (slip kappa, slip angle alpha), camber, the sliding speeds of
+    the contact, the distance of the centre from the road within the plane of the wheel (loaded radius), penetration,
+    and with relaxation the deflections of the carcass."""
+
+    sensor = _Tyre
+
+    kind: str = kind_key("tyre")
+    on: Any = key(NAME, "tyre", kw_only=True)
+    quantity: str = key(TEXT, "what is measured", "normal force", choices=_TYRE_QUANTITIES, kw_only=True)

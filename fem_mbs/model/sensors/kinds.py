@@ -10,7 +10,7 @@ from fem_mbs.declarations.docstrings import argument_text
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.sensors.contacts import Contact
 from fem_mbs.model.sensors.drives import Drive, Effort, JointCoordinate
-from fem_mbs.model.sensors.elements import Element, Force, LayerStress, Strain, Work
+from fem_mbs.model.sensors.elements import Element, Force, LayerStress, Strain, Tyre, Work
 from fem_mbs.model.sensors.locks import LockState
 from fem_mbs.model.sensors.motion import (
     Acceleration,
@@ -120,6 +120,7 @@ register_sensor(Strain)
 register_sensor(Force)
 register_sensor(Reaction)
 register_sensor(Contact)
+register_sensor(Tyre)
 register_sensor(JointCoordinate)
 register_sensor(Drive)
 register_sensor(LockState)

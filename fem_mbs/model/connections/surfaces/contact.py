@@ -10,17 +10,14 @@ import numpy as np
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import FLAG, NUMBER, TABLE_POINTS, TEXT, WHOLE
 from fem_mbs.elements.contact.law import LOSSES, scale_law
-from fem_mbs.elements.laws import piecewise
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.surfaces.deforming import DEFORMING, add_near_pairs, check_lines
-from fem_mbs.model.connections.surfaces.lines import Places, line_of, places_on
-from fem_mbs.model.connections.surfaces.pairs import SURFACES, Sizes, TouchingPairs
+from fem_mbs.model.connections.surfaces.lines import Places, line_of, spaced_places
+from fem_mbs.model.connections.surfaces.pairs import SURFACES, Sizes, TouchingPairs, force_table
 
 __all__ = ["Contact"]
 
-#: Most pieces of an element whose ends touch a curved surface as places of a line.
-_MOST_PLACES = 64
 #: Surfaces of bodies, beams and faces that deform.
 _SURFACES = {**SURFACES, "beams": Sizes(("radius",)), "faces": Sizes((), ("radius",))}
 
@@ -70,8 +67,11 @@ class Contact(TouchingPairs):
             of the normals of an open one: right-handed about each triangle.  "beams": a is groups of beams, trusses or
             cables, tubes of ``radius`` between their nodes, which deform; b are balls, or lines with ``along``, also
             a itself.  Which parts are near each other is found in the run.  "faces": a is faces of solids ("mesh:set"),
-            or shells, which deform; b are balls or nodes, with a radius ``ball``, and ``radius`` is half the thickness;
-            they touch from both sides.
+            shells, or a reduced part ("part:surface", or interfaces with all nodes of faces, "part:interface"), which
+            deform; b are balls, nodes ("part:surface" too) or lines with ``along``, with a radius ``ball``, and
+            ``radius`` is half the thickness; they touch from both sides.  Friction of faces acts at the axis of lines
+            and the centre of nodes, and does not turn them.
+        both: b are faces, too; its nodes touch the faces of a and those of a its faces, with half the stiffness each.
         point: a point of the plane, the centre of other surfaces, the origin of triangles, in global coordinates of the
             start.
         triangles: the surface: an STL or OBJ file, or tables, as of ``visual`` of bodies, in axes turned by
@@ -92,9 +92,9 @@ class Contact(TouchingPairs):
         overlap: penetration that is accepted at the start [m]; more is an error.
         along: b is groups of beams, trusses or cables that touch along their length, as tubes of the radius ``ball``.
             The stiffness is that of a point, as where beams cross; a length of beam that lies on something counts as
-            one point per diameter (the mean of both), whatever the mesh.  On surfaces of bodies it touches at places
-            not more than ``spacing`` apart; on beams at their nearest points, parallel ones at their nodes.
-        spacing: along, of the places that touch a surface of a body; sharper edges may pass between them.
+            one point per diameter (the mean of both), whatever the mesh.  On surfaces of bodies and on faces it touches
+            at places not more than ``spacing`` apart; on beams at their nearest points, parallel ones at their nodes.
+        spacing: along, of the places that touch a surface or faces; sharper edges may pass between them.
         margin: with "beams" and "faces", by which parts may move until near ones are found anew.
         pairs: with "beams" and "faces", room for pairs of parts that are near each other.
     """
@@ -138,6 +138,7 @@ class Contact(TouchingPairs):
     )
     overlap: float = key(NUMBER, "penetration that is accepted at the start", 0.0, kw_only=True, unit="m")
     along: bool = key(FLAG, "b's beams touch along their length", False, kw_only=True)
+    both: bool = key(FLAG, "faces: the nodes of a touch the faces of b, too", False, kw_only=True)
     spacing: float | None = key(
         NUMBER, "along: of the places that touch", None, shows="2 ball, at planes the nodes", kw_only=True, unit="m"
     )
@@ -161,7 +162,7 @@ class Contact(TouchingPairs):
         rubs = friction["coefficient"] > 0.0
         accepted = building.number(self.overlap, owner, "overlap", 0.0)
         if self.surface in DEFORMING:
-            gap, what = add_near_pairs(self, building, owner, law, table)
+            gap, what = add_near_pairs(self, building, owner, law, friction, table)
             self.check_overlap(building, owner, what, gap, accepted)
             return
         places = self._places(building, owner)
@@ -180,13 +181,7 @@ class Contact(TouchingPairs):
         spacing = np.inf if flat else 2.0 * self.ball
         if self.spacing is not None:
             spacing = building.number(self.spacing, owner, "spacing", 0.0, strict=True)
-        longest = float(line.length.max())
-        if longest / spacing > _MOST_PLACES:
-            raise ModelError(
-                f"an element of {longest:g} m has more than {_MOST_PLACES} places that are {spacing:g} m apart",
-                owner=owner, key="spacing", value=self.spacing, remedy="give a larger spacing, or shorter elements",
-            )  # fmt: skip
-        return places_on(line, spacing)
+        return spaced_places(self, owner, line, spacing)
 
     def _law(self, building: Building, owner: Owner) -> tuple[dict[str, float], np.ndarray]:
         """Return the columns of the normal force, and its table."""
@@ -198,7 +193,7 @@ class Contact(TouchingPairs):
         rows = np.zeros((0, 6))
         stiffness = 0.0
         if self.table is not None:
-            rows = self._table(owner)
+            rows = force_table(owner, self.table)
         elif self.modulus is not None:
             stiffness = self._hertz(building, owner)
         else:
@@ -223,17 +218,6 @@ class Contact(TouchingPairs):
                 )  # fmt: skip
         columns = {"stiffness": stiffness, "exponent": exponent, "loss kind": float(LOSSES.index(kind)), "loss": loss}
         return columns | {"pieces": float(len(rows))}, rows.ravel()
-
-    def _table(self, owner: Owner) -> np.ndarray:
-        points = np.asarray(self.table, float)
-        if points.shape[1:] != (2,) or len(points) < 2 or np.abs(points[0]).max() > 0.0:
-            raise ModelError("table must begin with [0, 0] and have two points", owner=owner, key="table")
-        if (np.diff(points[:, 0]) <= 0.0).any() or (np.diff(points[:, 1]) < 0.0).any():
-            raise ModelError(
-                "table: the penetration must rise from point to point, and the force must not fall", owner=owner,
-                key="table", remedy="sort the points",
-            )  # fmt: skip
-        return piecewise(np.concatenate(([[-points[-1, 0], 0.0]], points)))
 
     def _hertz(self, building: Building, owner: Owner) -> float:
         modulus = building.number(self.modulus, owner, "modulus", 0.0, strict=True)

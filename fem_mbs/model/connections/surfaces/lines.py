@@ -23,10 +23,13 @@ __all__ = [
     "line_of",
     "names_of",
     "places_on",
+    "spaced_places",
     "start_overlaps",
     "tube_pairing",
 ]
 
+#: Most pieces of an element whose ends touch a surface as places of a line.
+_MOST_PLACES = 64
 #: Part of the shorter of two neighbours in which one takes turns with the other on either side of their node; not more
 #: than the reach.
 _TURN = 0.25
@@ -99,6 +102,21 @@ def places_on(line: Line, spacing: float) -> Places:
         np.concatenate((first % 2, (number + 1.0) / pieces[of])),
         np.concatenate((share, step[of])),
     )
+
+
+def spaced_places(said: Any, owner: Owner, line: Line, spacing: float) -> Places:
+    """Return `places_on`, for the declaration of a contact.
+
+    Raises:
+        ModelError: an element has too many.
+    """
+    longest = float(line.length.max())
+    if longest / spacing > _MOST_PLACES:
+        raise ModelError(
+            f"an element of {longest:g} m has more than {_MOST_PLACES} places that are {spacing:g} m apart",
+            owner=owner, key="spacing", value=said.spacing, remedy="give a larger spacing, or shorter elements",
+        )  # fmt: skip
+    return places_on(line, spacing)
 
 
 def _ends(line: Line, reach: float) -> np.ndarray:

@@ -12,13 +12,15 @@ from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import FLAG, NAME, NUMBER, NUMBER_OR_VECTOR, PLACES, SHAPES, TEXT, VECTOR
 from fem_mbs.elements.contact.surface import CORE, PLANE, SURFACE_COLUMNS, gaps
 from fem_mbs.elements.contact.triangles import mesh_gaps, tree_table
+from fem_mbs.elements.laws import piecewise
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.surfaces.lines import Places, names_of
+from fem_mbs.model.parts.reduced_surface import surface_nodes
 from fem_mbs.model.parts.triangles import surface_triangles, triangle_columns
 from fem_mbs.system.blocks import GROUND, Block, deal
 
-__all__ = ["SURFACES", "Sizes", "TouchingPairs"]
+__all__ = ["SURFACES", "Sizes", "TouchingPairs", "force_table"]
 
 #: What a search for the nearest triangle counts as beside an entry of an element matrix.
 _LOOKS = 100
@@ -47,25 +49,60 @@ def _noun(surface: str) -> str:
 
 
 def _refuse_twins(building: Building, owner: Owner, block: Block) -> None:
-    """Refuse a pair with the same surface that has a force law and blows at once.
+    """Refuse a node that touches the same surface by a force law and by blows at once, as a ball or as a line's node.
 
     Raises:
         ModelError: naming both.
     """
-    places = (*(name.split(" [")[0] for name in SURFACE_COLUMNS), *_frame(building.dimension))
-    mine = [name for name in block.type.parameters if name in places]
-    for other in building.blocks:
-        if not other.type.name.startswith(("contact", "impact")) or other.type.unilateral == block.type.unilateral:
-            continue
-        if not all(name in other.type.parameters for name in mine):
-            continue
-        columns = [[b.type.column(name) for name in mine] for b in (block, other)]
-        rows = {(*n.tolist(), *p.tolist()) for n, p in zip(block.nodes, block.par[:, columns[0]], strict=True)}
-        if any((*n.tolist(), *p.tolist()) in rows for n, p in zip(other.nodes, other.par[:, columns[1]], strict=True)):
+    others = [
+        b for b in building.blocks
+        if ("contact" in b.type.name or "impact" in b.type.name) and b.type.unilateral != block.type.unilateral
+    ]  # fmt: skip
+    mine = _touches(block, building.dimension) if others else set()
+    for other in others:
+        if not mine.isdisjoint(_touches(other, building.dimension)):
             raise ModelError(
                 f'the same pair has forces of contact and blows, by "{other.label(0)}" and "{block.label(0)}"',
                 owner=owner, remedy="remove one of them",
             )  # fmt: skip
+
+
+def _touches(block: Block, dimension: int) -> set[tuple[Any, ...]]:
+    """Return what touches what: surface, its carrier, the node, and where both are; places within a line are none."""
+    t = block.type
+    names = (*(name.split(" [")[0] for name in (*SURFACE_COLUMNS, "depth [m]")), *_frame(dimension))
+    # a node of a line has no offset
+    table = np.zeros((block.size, len(names)))
+    for k, name in enumerate(names):
+        if name in t.parameters:
+            table[:, k] = block.par[:, t.column(name)]
+    surface = b""
+    if t.shared:
+        own = block.par.shape[1] - int(block.par[0, t.column("width")])
+        surface = np.trim_zeros(block.par[:, own:].ravel(), "b").tobytes()
+    found: set[tuple[Any, ...]] = set()
+    nodes = [block.nodes[:, 1]]
+    at = [np.ones(block.size, bool)]
+    if block.nodes.shape[1] == 3:
+        place = block.par[:, t.column("place 1")]
+        nodes, at = [block.nodes[:, 1], block.nodes[:, 2]], [place == 0.0, place == 1.0]
+    for node, rows in zip(nodes, at, strict=True):
+        whole = zip(block.nodes[rows, 0].tolist(), node[rows].tolist(), table[rows].tolist(), strict=True)
+        found |= {(surface, carrier, ball, *values) for carrier, ball, values in whole}
+    return found
+
+
+def force_table(owner: Owner, table: Any) -> np.ndarray:
+    """Return the pieces (n, 6) of a normal force by points (k, 2) [penetration, force] that begin at zero."""
+    points = np.asarray(table, float)
+    if points.shape[1:] != (2,) or len(points) < 2 or np.abs(points[0]).max() > 0.0:
+        raise ModelError("table must begin with [0, 0] and have two points", owner=owner, key="table")
+    if (np.diff(points[:, 0]) <= 0.0).any() or (np.diff(points[:, 1]) < 0.0).any():
+        raise ModelError(
+            "table: the penetration must rise from point to point, and the force must not fall", owner=owner,
+            key="table", remedy="sort the points",
+        )  # fmt: skip
+    return piecewise(np.concatenate(([[-points[-1, 0], 0.0]], points)))
 
 
 def _frame(dimension: int) -> list[str]:
@@ -249,7 +286,7 @@ class TouchingPairs(Declaration):
 
     def _pairs(self, building: Building, owner: Owner, rubs: bool, places: Places | None) -> np.ndarray:
         """Return the nodes (n, 2) of surfaces and balls, (n, 3) of surfaces and lines."""
-        balls = np.unique(building.nodes_of(self.b, owner) if places is None else places.nodes)
+        balls = np.unique(surface_nodes(building, owner, self.b) if places is None else places.nodes)
         if isinstance(self.a, str) and self.a == "ground":
             carriers = np.array([GROUND])
         else:

@@ -1,0 +1,1 @@
+"""Tyres: wheels on a road with slip forces."""

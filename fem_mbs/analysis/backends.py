@@ -1,0 +1,52 @@
+"""Where linear steps and reductions get their matrices: of this process, or of all processes of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from fem_mbs.errors import InputError
+
+__all__ = ["BACKENDS", "Backend", "backend_named"]
+
+
+@dataclass(frozen=True)
+class Backend:
+    """What makes the matrices of a model at a state ("module:class", see `fem_mbs.analysis.linear.linearised`), and
+    whether all processes of the run take part (``distributed``)."""
+
+    name: str
+    linearised: str
+    distributed: bool
+
+    @property
+    def make(self) -> Callable[..., Any]:
+        module, name = self.linearised.split(":")
+        return getattr(import_module(module), name)
+
+
+#: All backends by their names.
+BACKENDS = {
+    backend.name: backend
+    for backend in (
+        Backend("local", "fem_mbs.analysis.linear.linearised:Linearised", False),
+        Backend("petsc", "fem_mbs.analysis.distributed.linearised:DistributedLinearised", True),
+    )
+}
+
+
+def backend_named(name: str) -> Backend:
+    """Return a backend by its name.
+
+    Raises:
+        InputError: it is none, or its libraries are not installed.
+    """
+    if name not in BACKENDS:
+        raise InputError(f'backend "{name}" must be one of {", ".join(BACKENDS)}')
+    if BACKENDS[name].distributed:
+        from fem_mbs.solvers.distributed.ranks import ranks
+
+        ranks()  # tells what is not installed
+    return BACKENDS[name]

@@ -1,0 +1,101 @@
+"""A model at a state as `fem_mbs.analysis.linear.linearised` has it, with matrices that are spread over the processes.
+
+Vectors, constraints and their elimination u = T q are on every rank; T^T K T is the sum of T^T K_e T over the elements
+e of the ranks, so that constraints are eliminated before anything is added up.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import csr_matrix, vstack
+
+from fem_mbs.analysis.distributed.assembly import PartMatrices
+from fem_mbs.analysis.linear.equilibrium import LOOSE, Equilibrium
+from fem_mbs.analysis.linear.linearised import SYMMETRIC, Linearised, unit_factors
+from fem_mbs.errors import AnalysisError, LooseError, ModelError, Owner
+from fem_mbs.solvers.distributed.matrix import NOT_SYMMETRIC, DistributedMatrix
+from fem_mbs.system.compiled import Compiled
+from fem_mbs.system.tangent import constraint_rows
+
+__all__ = ["DistributedLinearised"]
+
+
+class DistributedLinearised(Linearised):
+    """As `Linearised`; all ranks make it, and call its methods, at the same time.
+
+    Raises:
+        ModelError: what the model has is not distributed.
+    """
+
+    def assembler(self, system: Compiled) -> PartMatrices:
+        refusal = None
+        if system.silent.any():
+            refusal = "constraints that do not act"
+        elif system.callbacks:
+            refusal = "forces of users' functions"
+        if refusal is not None:
+            raise ModelError(
+                f"{refusal} are not distributed", owner=Owner("Backend", "petsc"), remedy="run it without --backend"
+            )
+        return PartMatrices(system)
+
+    def constraint_rows(self) -> csr_matrix:
+        rows = constraint_rows(self.system, self.here.control(2.0), self.here.functions, self.state, scaled=True)
+        return csr_matrix(vstack((rows, self.system.sharing()))[:, : self.first])
+
+    def joint_rows(self) -> csr_matrix:
+        return constraint_rows(self.system, self.here.control(2.0), self.here.functions, self.state, scaled=True)
+
+    def reduce(self, A: DistributedMatrix) -> DistributedMatrix:
+        """Return T^T A T of a matrix (N, N)."""
+        if not self.eliminated:
+            raise AnalysisError("a mechanism that keeps its constraints is not distributed; run it without --backend")
+        layout = self.__dict__.get("_laid_out")
+        if self.elimination.dependent.size:
+            own = self.elimination.reduce(self._node_part(A).own)
+        else:
+            own = self.matrices.submatrix(A, self.elimination.free).own
+        made = DistributedMatrix(own, None if layout is None else layout.layout)
+        if layout is None:
+            self._laid_out = made
+        return made
+
+    @cached_property
+    def stiffness(self) -> DistributedMatrix:
+        """Return the symmetric part of `whole_stiffness`; all of it where the model is ``unsymmetric``."""
+        K = self.whole_stiffness
+        if not self.here.skewed or not K.nnz:
+            return K
+        skew = K - K.T
+        self.asymmetry = float(abs(skew).max() / max(abs(K).max(), 1e-300))
+        self._unsymmetric = abs(skew.scaled(unit_factors(K.diagonal()))).max() > SYMMETRIC
+        return 0.5 * (K + K.T)
+
+    @cached_property
+    def equilibrium(self) -> Equilibrium:
+        """Return what solves with the stiffness; it keeps its factors."""
+        return _Equilibrium(self)
+
+
+class _Equilibrium(Equilibrium):
+    """Solves with the factors of MUMPS."""
+
+    def unseen_motions(self) -> None:
+        """Return that none are known: they are looked for with matrices of one process."""
+
+    def solve_whole(self, f: np.ndarray, owner: str) -> tuple[np.ndarray, np.ndarray]:
+        """Refuse an unsymmetric stiffness.
+
+        Raises:
+            AnalysisError: always.
+        """
+        raise AnalysisError(f"the stiffness {NOT_SYMMETRIC}", owner=owner)
+
+    def refused(self, owner: str) -> AnalysisError:
+        """Return the error of a stiffness that is not positive definite, with a dof that nothing holds."""
+        linear = self.linear
+        empty = np.flatnonzero(linear.stiffness.diagonal() <= 0.0)
+        at = f"; it shows at {linear.system.name_of(int(linear.elimination.free[empty[0]]))}" if empty.size else ""
+        return LooseError(f"{LOOSE}, or the state is unstable already{at}", owner=owner)

@@ -1,0 +1,1 @@
+"""Sparse linear algebra on several processes: PETSc, SLEPc and MUMPS through MPI."""

@@ -1,0 +1,116 @@
+"""The processes of a distributed run, and the libraries behind it: mpi4py, petsc4py, slepc4py.
+
+No other module imports mpi4py.  Sums and gathers return the same bits on all ranks, so that all take the same branches.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from fem_mbs.errors import InputError
+
+__all__ = ["INSTALL", "Ranks", "libraries", "ranks"]
+
+#: How to get the libraries.
+INSTALL = (
+    "install them: on Debian apt install python3-petsc4py python3-slepc4py python3-mpi4py openmpi-bin and make petsc, "
+    'elsewhere pip install "fem-mbs[petsc]" with a PETSc that has MUMPS (docs/distributed.md)'
+)
+
+
+#: Parameters of mallopt(3).
+_TRIM_THRESHOLD, _MMAP_THRESHOLD, _MMAP_MAX = -1, -3, -4
+
+
+@cache
+def libraries() -> tuple[Any, Any, Any]:
+    """Return the modules PETSc, SLEPc and MPI; they are started once.
+
+    Raises:
+        InputError: one of them, or MUMPS in PETSc, is not installed, or PETSc computes with complex numbers.
+    """
+    try:
+        import slepc4py
+
+        slepc4py.init([])
+        from mpi4py import MPI
+        from petsc4py import PETSc
+        from slepc4py import SLEPc
+    except ImportError as error:
+        raise InputError(f"the backend petsc needs petsc4py, slepc4py and mpi4py ({error}); {INSTALL}") from None
+    _return_memory()
+    if not PETSc.Sys.hasExternalPackage("mumps"):
+        raise InputError(f"the backend petsc needs a PETSc with MUMPS, which this one has not; {INSTALL}")
+    if np.dtype(PETSc.ScalarType).kind == "c":
+        raise InputError("the backend petsc needs a PETSc of real numbers; set PETSC_DIR and SLEPC_DIR to such a build")
+    return PETSc, SLEPc, MPI
+
+
+def _return_memory() -> None:
+    """Let large arrays go back to the system when they are freed, which Open MPI has switched off.
+
+    The factors of one matrix would keep their memory while those of the next are made.
+    """
+    with contextlib.suppress(AttributeError, OSError):  # other systems than Linux with glibc
+        library = ctypes.CDLL(None)
+        for parameter, value in ((_MMAP_MAX, 65536), (_MMAP_THRESHOLD, 1 << 20), (_TRIM_THRESHOLD, 1 << 20)):
+            library.mallopt(parameter, value)
+
+
+class Ranks:
+    """All processes of the run: their number ``size``, the number ``rank`` of this one, sums and gathers of arrays."""
+
+    def __init__(self) -> None:
+        _, _, self._MPI = libraries()
+        self.comm = self._MPI.COMM_WORLD
+        self.size, self.rank = int(self.comm.size), int(self.comm.rank)
+
+    def sum(self, values: Any) -> np.ndarray:
+        """Return the sum over all ranks of arrays of one shape."""
+        own = np.ascontiguousarray(values)
+        out = np.empty_like(own)
+        self.comm.Allreduce(own, out, self._MPI.SUM)
+        return out
+
+    def largest(self, values: Any) -> np.ndarray:
+        """Return the largest entries over all ranks of arrays of one shape."""
+        own = np.ascontiguousarray(values)
+        out = np.empty_like(own)
+        self.comm.Allreduce(own, out, self._MPI.MAX)
+        return out
+
+    def joined(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """Return the rows (sum of counts, ...) of all ranks one after the other; this rank gives counts[rank] of
+        them."""
+        rows = np.ascontiguousarray(rows, float)
+        width = int(np.prod(rows.shape[1:], dtype=int))
+        out = np.empty((int(counts.sum()), *rows.shape[1:]))
+        self.comm.Allgatherv(rows, [out, np.asarray(counts) * width])
+        return out
+
+    def exchanged(self, values: np.ndarray, sent: np.ndarray) -> np.ndarray:
+        """Return what other ranks send to this one, in the order of ranks: ``sent`` (size,) of the values go to each
+        of them."""
+        received = np.array(self.comm.alltoall(sent.tolist()))
+        out = np.empty(int(received.sum()), values.dtype)
+        self.comm.Alltoallv([np.ascontiguousarray(values), sent], [out, received])
+        return out
+
+    def gathered(self, thing: Any) -> list[Any]:
+        """Return an object of each rank."""
+        return self.comm.allgather(thing)
+
+
+@cache
+def ranks() -> Ranks:
+    """Return the processes of this run.
+
+    Raises:
+        InputError: as of `libraries`.
+    """
+    return Ranks()

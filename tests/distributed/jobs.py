@@ -1,0 +1,187 @@
+"""Models, and what all ranks compute of them; under mpiexec `python jobs.py FILE` writes it for the tests."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from solid_meshes import grid
+
+from fem_mbs import Model, reduce_part, run
+from fem_mbs.meshes.mesh import CellBlock, Mesh
+
+SIZE = (0.4, 0.1, 0.08)
+LOCAL = "local"
+
+
+def bar(cells=(10, 4, 3), free: bool = False) -> Model:
+    """A bar of hexahedra in two halves that equations tie; clamped, with a damped spring at its tip and forces."""
+    x, c = grid("hexahedron", cells, SIZE)
+    tip, root = np.flatnonzero(np.isclose(x[:, 0], SIZE[0])), np.flatnonzero(x[:, 0] == 0.0)
+    middle = np.flatnonzero(np.isclose(x[:, 0], SIZE[0] / 2))
+    new, number = len(x) + np.arange(middle.size), np.arange(len(x))
+    number[middle] = new
+    far = x[c].mean(axis=1)[:, 0] > SIZE[0] / 2
+    c = np.where(far[:, None], number[c], c)
+    x = np.vstack((x, x[middle]))
+    m = Model(3, gravity=(0.0, 0.0, -9.81))
+    m.mesh("bar", Mesh(x, [CellBlock("hexahedron", c)], {"ROOT": root, "TIP": tip, "CORNER": tip[:1]}))
+    m.solid_material("steel", E=2.1e11, nu=0.3, density=7850.0)
+    m.solids("part", "bar", "steel", element="standard")
+    k = 3 * len(middle)
+    nodes = np.repeat(np.column_stack((new, middle)), 3, axis=0).ravel()
+    m.equations("cut", np.repeat(np.arange(k), 2), nodes, np.tile(np.repeat((0, 1, 2), 2), len(middle)), [1, -1] * k)
+    if free:
+        return m
+    m.fix("bar:ROOT")
+    m.force("across", "bar:TIP", [0.0, 30.0, -100.0])
+    m.force("along", "bar:TIP", [-1000.0, 0.0, 0.0])
+    m.node("wall", [SIZE[0] + 0.1, 0.0, 0.0])
+    m.fix("wall")
+    m.spring("damper", "bar:CORNER", "wall", stiffness=1e5, damping=50.0)
+    m.sensor("tip", "displacement", on="bar:CORNER")
+    return m
+
+
+def steps(m: Model) -> Model:
+    """Add all steps that are distributed."""
+    m.linear_static_step(loads=["across", "gravity"], name="static")
+    m.modes_step(8, name="modes", check="inertia")
+    m.modes_step(name="band", band=(0.0, 3000.0))
+    m.modes_step(4, name="near", near=2000.0)
+    m.modes_step(5, name="loaded", preload="static")
+    m.buckling_step(3, loads=["along"], check=True, name="buckling")
+    m.harmonic_step([100.0, 400.0], loads=["across"], name="direct", method="direct")
+    m.harmonic_step([100.0, 400.0], loads=["across"], name="structural", method="direct", structural=0.02)
+    m.harmonic_step([100.0, 400.0], loads=["across"], name="modal", method="modal", damping=0.01, cutoff=4000.0)
+    return m
+
+
+def numbers_of(results: Any) -> dict[str, Any]:
+    """Return what is compared of results: frequencies, factors, displacements, responses."""
+    out = {}
+    for step in results.steps:
+        summary = step.summary
+        for key in ("frequencies_hz", "load_factors", "largest_displacement", "strain_energy", "rigid_body_modes"):
+            if key in summary:
+                out[f"{step.name} {key}"] = summary[key]
+        if "reactions" in summary:
+            out[f"{step.name} reactions"] = summary["reactions"]["force"]
+        if step.name == "static":
+            out["static displacement"] = np.asarray(step.frames["displacement"]).ravel().tolist()
+            out["static stress"] = np.asarray(step.frames["stress [Pa]"]).ravel().tolist()
+        for key in ("response/tip", "response imaginary/tip"):
+            if key in step.series:
+                out[f"{step.name} {key}"] = np.asarray(step.series[key]).ravel().tolist()
+    return out
+
+
+def _run(m: Model, backend: str) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        if backend == LOCAL:
+            return numbers_of(run(m, folder))
+        from fem_mbs.analysis.distributed.run import run_distributed
+
+        results = run_distributed(m, folder, backend)
+        return {} if results is None else numbers_of(results)
+
+
+REDUCTIONS = {
+    "craig_bampton": {"modes": 6},
+    "cutoff": {"method": "craig_bampton", "cutoff": 12000.0},
+    "rubin": {"method": "rubin", "modes": 5},
+    "herting": {"method": "herting", "modes": 5},
+    "guyan": {"method": "guyan"},
+}
+
+
+def parts(backend: str) -> dict[str, Any]:
+    """Return frequencies with free interfaces, reduced matrices and shapes of a bar by several methods."""
+    out = {}
+    for name, options in REDUCTIONS.items():
+        wanted = {"root": "bar:ROOT", "tip": {"on": "bar:TIP", "kind": "average"}}
+        part = reduce_part(bar(free=True), wanted, backend=backend, **options)
+        out[f"{name} frequencies"] = part.frequencies.tolist()
+        out[f"{name} stiffness"] = np.linalg.eigvalsh(part.stiffness).tolist()
+        out[f"{name} mass"] = np.linalg.eigvalsh(part.mass).tolist()
+        out[f"{name} accuracy"] = [row["frequency_hz"] for row in part.info["accuracy"]]
+    return out
+
+
+def everything(backend: str) -> dict[str, Any]:
+    """Return all numbers of a backend; on ranks that write nothing, an empty dictionary."""
+    return {**_run(steps(bar()), backend), **parts(backend), **frame(backend)}
+
+
+def frame(backend: str) -> dict[str, Any]:
+    """Return numbers of beams with rotations, joined by a weld with multipliers, and a mass."""
+    m = Model(3)
+    m.material("steel", E=2.1e11, nu=0.3, density=7850.0)
+    m.section("bar", "rectangle", width=0.06, height=0.08)
+    m.line("leg", [0.0, 0.0, 0.0], [0.0, 0.0, 4.0], 30)
+    m.line("arm", [0.0, 0.02, 4.0], [3.0, 0.02, 4.0], 25)
+    m.beams("leg", on="leg", section="bar", material="steel")
+    m.beams("arm", on="arm", section="bar", material="steel")
+    m.fix("leg:start")
+    m.joint("knee", "weld", "leg:end", "arm:start", point=[0.0, 0.01, 4.0])
+    m.point_mass("load", "arm:end", mass=3.0)
+    m.force("down", "arm:end", [0.0, 0.0, -10.0])
+    m.linear_static_step(loads=["down"], name="frame static")
+    m.modes_step(6, name="frame modes")
+    m.buckling_step(2, loads=["down"], name="frame buckling")
+    return _run(m, backend)
+
+
+def shares() -> dict[str, Any]:
+    """Return the entries of the stiffness that each rank has, and those of all."""
+    from fem_mbs.analysis.backends import backend_named
+    from fem_mbs.analysis.end_state import EndState
+    from fem_mbs.solvers.distributed.ranks import ranks
+
+    end = EndState.at_start(bar().compile(stepping=False))
+    linear = backend_named("petsc").make(end.compiled, end.state, 0.0, end.loading)
+    K = linear.stiffness
+    return {
+        "own entries": ranks().gathered(int(K.own.nnz)), "own rows": K.layout.counts.tolist(),
+        "entries": int(K.gathered().nnz), "unknowns": K.shape[0],
+    }  # fmt: skip
+
+
+def algebra() -> dict[str, Any]:
+    """Return largest differences of operations of a distributed matrix from those of scipy."""
+    from scipy.sparse import diags, random_array
+
+    from fem_mbs.solvers.distributed.matrix import DistributedMatrix
+    from fem_mbs.solvers.distributed.ranks import ranks
+
+    n, rng = 60, np.random.default_rng(3)
+    A, B = (random_array((n, n), density=0.1, rng=rng).tocsr() for _ in range(2))
+    mine = diags((np.arange(n) % ranks().size == ranks().rank).astype(float))
+    a, b = DistributedMatrix(mine @ A), DistributedMatrix(mine @ B)
+    x, z = rng.standard_normal((n, 3)), rng.standard_normal(n) + 1j * rng.standard_normal(n)
+    some, d = np.array([3, 5, 8, 40]), rng.standard_normal(n)
+    pairs = {
+        "product": (a @ x, A @ x), "sizes": (abs(a) @ x, abs(A) @ x), "complex product": (a @ z, A @ z),
+        "largest": (abs(a).max(), abs(A).max()), "sum": ((a + 2.0 * b - a.T) @ x, (A + 2.0 * B - A.T) @ x),
+        "with one of all ranks": ((a - B) @ x, (A - B) @ x), "reverse": ((B - a) @ x, (B - A) @ x),
+        "left": (x.T @ a, x.T @ A), "rows": (a[some] @ x, A[some] @ x), "diagonal": (a.diagonal(), A.diagonal()),
+        "columns": (a[:, some].toarray(), A[:, some].toarray()),
+        "scaled": (a.scaled(d) @ x, d[:, None] * (A @ (d[:, None] * x))),
+        "whole": (a.gathered().toarray(), A.toarray()), "negative": ((-a / 2.0) @ x, -0.5 * (A @ x)),
+        "with an array": (a[:, some] + x[:, [0, 1, 2, 0]], A[:, some].toarray() + x[:, [0, 1, 2, 0]]),
+    }  # fmt: skip
+    return {f"algebra {name}": float(np.abs(np.asarray(p) - np.asarray(q)).max()) for name, (p, q) in pairs.items()}
+
+
+if __name__ == "__main__":
+    from fem_mbs.solvers.distributed.ranks import ranks
+
+    numbers = {**everything("petsc"), **shares(), **algebra()}
+    if ranks().rank == 0:
+        Path(sys.argv[1]).write_text(json.dumps(numbers))
