@@ -13,8 +13,8 @@ and its radius r it lies on a foundation k = K/(2 r) per length, and a force P i
 
 as long as nothing lifts off.
 
-Sources, closed forms: M. Hetenyi, Beams on Elastic Foundation, University of Michigan Press 1946, chapter II (long
-beams); C.A. de Coulomb 1785, a block that slides loses the speed mu g per time.  Independent computation: the same
+Source: M. Hetenyi, Beams on Elastic Foundation, University of Michigan Press 1946, chapter II (long
+beams); C.A. de Coulomb 1785, a block that slides loses the speed mu g per time.  A part of the package itself: the same
 part in finite elements, and reduced to all and to some of its shapes.
 """
 
@@ -23,7 +23,8 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, reduce_part, solve
-from fem_mbs.validation.case import CONSERVED, Findings, constancy, energy_error
+from fem_mbs.validation.case import CONSERVED, Curve, Findings, constancy, energy_error
+from fem_mbs.validation.kinds import CLOSED_FORM, SELF
 
 CASES = {
     "B-WINKLER": "beam along faces: deflection under a force",
@@ -36,7 +37,7 @@ LENGTH, WIDTH = 4.0, 0.2
 MU, G = 0.25, 9.81
 
 
-def foundation(n: int, force: float) -> Model:
+def build(n: int, force: float) -> Model:
     """Return the beam of n elements on the faces of a fixed block."""
     model = Model(3, "beam on faces")
     model.mesh(
@@ -107,37 +108,48 @@ def check(f: Findings) -> None:
     _reduced(f)
 
 
-def _winkler(f: Findings) -> None:
+def reference() -> dict[str, float]:
+    """Return the deflection under the force [m] and the deceleration of the block [m/s^2]."""
     k = K / (2.0 * RADIUS)
     b = (k / (4.0 * EI)) ** 0.25
-    known = FORCE * b / (2.0 * k)
+    return {"deflection": FORCE * b / (2.0 * k), "deceleration": MU * G}
+
+
+def _winkler(f: Findings) -> None:
+    known = reference()["deflection"]
     for n, relative in ((20, 3e-2), (40, 3e-3)):
-        found = [solve(foundation(n, force)).steps[0].series for force in (0.0, FORCE)]
+        found = [solve(build(n, force)).steps[0].series for force in (0.0, FORCE)]
         z = [float(series["sensor/z"][-1, 2]) for series in found]
         f.row(
             "B-WINKLER", f"deflection under the force, {n} elements [mm]", 1e3 * (z[0] - z[1]),
-            1e3 * known, "closed form of the infinite beam; (b h)^4", tolerance=relative * 1e3 * known,
+            1e3 * known, "infinite beam; (b h)^4", CLOSED_FORM, tolerance=relative * 1e3 * known,
         )  # fmt: skip
     load = LINE_LOAD * (LENGTH - 0.1) + FORCE
     force = float(found[1]["sensor/force"].ravel()[-1])
-    f.row("B-WINKLER", "force of the faces on the beam [N]", force, load, "balance", tolerance=1e-8 * load)
+    f.row("B-WINKLER", "force of the faces on the beam [N]", force, load, "balance", CLOSED_FORM, tolerance=1e-8 * load)
 
 
 def _slides(f: Findings) -> None:
     mass = 1000.0 * 0.2 * 0.2 * 0.08
+    lost_speed = reference()["deceleration"]
+    curves = []
     for both in (False, True):
         step = solve(sliding(5e-4, both)).steps[0]
         momentum = step.series["linear momentum"]
         time = step.series["time"].ravel()
         way = "both ways" if both else "one way"
         speed = np.linalg.norm(momentum[:, :2], axis=1) / mass
+        curves.append(Curve(time, speed, way))
         late = time > 0.1
         lost = -np.polyfit(time[late], speed[late], 1)[0]
         f.row(
-            "B-SLIDING-BLOCK", f"deceleration, nodes touch {way} [m/s^2]", lost, MU * G,
-            "closed form, mu g; both blocks swing, line through .1 .. .4 s", tolerance=0.01 * MU * G,
+            "B-SLIDING-BLOCK", f"deceleration, nodes touch {way} [m/s^2]", lost, lost_speed,
+            "mu g; both blocks swing, line through .1 .. .4 s", CLOSED_FORM,
+            tolerance=0.01 * lost_speed,
         )  # fmt: skip
         f.zero("B-SLIDING-BLOCK", f"change of the energy and losses, {way}", energy_error(step), CONSERVED, "round-off")
+    curves.append(Curve(time, speed[0] - lost_speed * time, "mu g", ":"))
+    f.figure("Speed of the sliding block", curves, "Time [s]", "Speed [m/s]")
 
 
 def _reduced(f: Findings) -> None:
@@ -153,7 +165,7 @@ def _reduced(f: Findings) -> None:
         step = solve(part_and_ball(part, modes)).steps[0]
         f.row(
             "B-REDUCED-FACES", f"largest force on the ball, {modes or 'all'} shapes [N]",
-            float(np.nanmax(step.series["sensor/force"])), full, reason, tolerance=relative * full,
+            float(np.nanmax(step.series["sensor/force"])), full, reason, SELF, tolerance=relative * full,
         )  # fmt: skip
         for name in ("linear momentum", "angular momentum"):
             f.zero(

@@ -194,6 +194,13 @@ def understeer(axles) -> tuple[float, float]:
     return length, m / length * (b / axles[0] - a / axles[1])
 
 
+def reference() -> dict[str, float]:
+    """Return understeer gradients [s^2/m] and the critical speed [m/s] of the car that oversteers."""
+    gradients = {label: understeer(axles)[1] for label, axles in AXLES.items()}
+    length, over = understeer(AXLES["over"])
+    return {**gradients, "critical speed": float(np.sqrt(-length / over))}
+
+
 def modes(model: Model, count: int) -> np.ndarray:
     """Return eigenvalues [1/s] about the state after a millisecond, those with positive frequency or none."""
     model.transient_step(1e-3, 1e-3, frames=0)
