@@ -16,6 +16,7 @@ import numpy as np
 
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.kinds import RECOMPUTED
 
 CASES = {"D6": "frequency of a shaft against its torque, zero at the buckling load"}
 
@@ -47,7 +48,15 @@ def check(f: Findings) -> None:
     known = reference()
     ratios = np.linspace(0.0, 1.0, 21)
     for ratio, value in known.items():
-        f.row("D6", f"square of the frequency at M/M_cr = {ratio:g}", squares(ratio)[0], value, "1e-3", tolerance=1e-3)
+        f.row(
+            "D6",
+            f"square of the frequency at M/M_cr = {ratio:g}",
+            squares(ratio)[0],
+            value,
+            "1e-3",
+            RECOMPUTED,
+            tolerance=1e-3,
+        )
     low = [squares(r)[0] for r in ratios]
     f.figure(
         "Lowest frequency", [Curve(ratios, np.sqrt(np.maximum(low, 0.0)), "8 elements"),

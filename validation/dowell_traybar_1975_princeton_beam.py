@@ -22,6 +22,9 @@ import numpy as np
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings, extrapolated
 from fem_mbs.validation.exact_beam import cantilever
+from fem_mbs.validation.kinds import INDEPENDENT
+
+_ANSYS = printed("Obrezkov et al. (2022), beams of ANSYS, as quoted in EXUDYN's ANCFBeamTest.py")
 
 CASES = {"B-PRINCETON": "thin cantilever, bent about both axes and twisted by one oblique load"}
 
@@ -94,15 +97,24 @@ def check(f: Findings) -> None:
             for beta, tip, printed in zip(ANGLES, tips, known[force][k - 1], strict=True):
                 if printed:
                     f.row(
-                        "B-PRINCETON", f"{name} of the tip, {force} N at {beta} deg, 20 elements", sign * tip[k],
-                        printed, "printed (ANSYS); 1.5 %: 1 % of the torsion constant is 1 % of uy", relative=0.015,
-                    )  # fmt: skip
+                        "B-PRINCETON",
+                        f"{name} of the tip, {force} N at {beta} deg, 20 elements",
+                        sign * tip[k],
+                        printed,
+                        "printed (ANSYS); 1.5 %: 1 % of the torsion constant is 1 % of uy",
+                        _ANSYS,
+                        relative=0.015,
+                    )
             curves.append(Curve(np.array(ANGLES), sign * tips[:, k], f"{name}, {force} N"))
             curves.append(Curve(np.array(ANGLES), np.array(known[force][k - 1]), "", "o"))
         for beta in (30, 60):
             found = extrapolated([solve(build(force, beta, n)).sensor("tip").values[-1] for n in MESHES], 3.0)
             f.zero(
-                "B-PRINCETON", f"limit of the tip against the exact beam over the length, {force} N at {beta} deg",
-                np.linalg.norm(found - exact(force, beta)) / LENGTH, 1e-6, "boundary-value solution in the file",
-            )  # fmt: skip
+                "B-PRINCETON",
+                f"limit of the tip against the exact beam over the length, {force} N at {beta} deg",
+                np.linalg.norm(found - exact(force, beta)) / LENGTH,
+                1e-6,
+                "boundary-value solution in the file",
+                INDEPENDENT,
+            )
     f.figure("Princeton beam", curves, "Angle of the load [deg]", "Displacement of the tip [m]", "Points: printed.")

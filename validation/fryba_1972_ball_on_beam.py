@@ -19,6 +19,7 @@ from scipy.integrate import solve_ivp
 
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error
+from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT
 
 CASES = {"B-BALL-BEAM": "deflection of a beam under a ball that rolls over it: moving mass and moving force"}
 
@@ -103,7 +104,7 @@ def check(f: Findings) -> None:
         f.zero(
             "B-BALL-BEAM", f"deviation of the middle from the moving mass, m/M = {ratio:g}", error, 5e-3,
             "independent computation in the file, 30 modes; 32 straight elements (order two: .009, .0014, .0004 of 20, "
-            "40, 80)",
+            "40, 80)", INDEPENDENT,
         )  # fmt: skip
         f.zero(
             "B-BALL-BEAM", f"closing error of the energy, m/M = {ratio:g}", energy_error(step), CONSERVED, "round-off"
@@ -112,7 +113,7 @@ def check(f: Findings) -> None:
             error = float(np.abs(found - known["moving force"]).max()) / largest
             f.zero(
                 "B-BALL-BEAM", "deviation from the moving force, m/M = 0.001", error, 5e-3,
-                "closed form; the inertia of the mass changes it by 2 m/M",
+                "closed form; the inertia of the mass changes it by 2 m/M", CLOSED_FORM,
             )  # fmt: skip
         scale = mass * GRAVITY * SPAN**3 / (48.0 * EI)
         curves += [

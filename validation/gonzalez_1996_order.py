@@ -24,6 +24,7 @@ import numpy as np
 from fem_mbs import Model, solve
 from fem_mbs.validation import crisfield_shi_1993_beam, meijaard_1993_spin_up
 from fem_mbs.validation.case import Curve, Findings, crossings
+from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY
 
 CASES = {"B-ORDER": "second order in h, slope and level, of bodies and beams"}
 
@@ -102,6 +103,7 @@ def check(f: Findings) -> None:
             slope(sizes, errors),
             2.0,
             "second order: 0.1",
+            PROPERTY,
             tolerance=0.1,
         )
         curves.append(Curve(np.array(sizes), np.abs(errors), label, "o-"))
@@ -116,6 +118,7 @@ def check(f: Findings) -> None:
         errors[-1] / (20.0 * sizes[-1] ** 2),
         1.0 / 12.0,
         "the next term is (w h)^2/7 of it: 1e-4",
+        CLOSED_FORM,
         relative=1e-3,
     )
 
@@ -136,6 +139,7 @@ def check(f: Findings) -> None:
         errors[1] / (w * sizes[1]) ** 2,
         1.0 / 12.0,
         "zero crossings are interpolated; next term 1e-3",
+        CLOSED_FORM,
         relative=1e-2,
     )
     f.row(
@@ -144,6 +148,7 @@ def check(f: Findings) -> None:
         w,
         np.pi**2,
         "8 elements, slender limit: 1e-4",
+        CLOSED_FORM,
         relative=1e-4,
     )
 

@@ -25,6 +25,7 @@ from scipy.spatial.transform import Rotation
 
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error, extrapolated
+from fem_mbs.validation.kinds import INDEPENDENT
 
 CASES = {"B-FIVEBAR": "motion and energy of a spatial pendulum of five rods"}
 
@@ -100,7 +101,14 @@ def check(f: Findings) -> None:
         # what extrapolation leaves of a rule with even orders, bounded by the ratio of its first two corrections
         left = float(np.linalg.norm(extrapolated(places, 2.0) - place))
         bound = max(errors[-1] * (errors[-1] / errors[0]), 1e-9)
-        f.zero(case, f"error of P5({when:g} s) [m], h -> 0", left, bound, "independent computation; next order of h")
+        f.zero(
+            case,
+            f"error of P5({when:g} s) [m], h -> 0",
+            left,
+            bound,
+            "independent computation; next order of h",
+            INDEPENDENT,
+        )
     for run, h in zip(runs, STEPS, strict=True):
         f.zero(case, f"change of the energy, h = {1e3 * h:g} ms", energy_error(run.steps[0], constant=True), CONSERVED,
                "conserved")  # fmt: skip
