@@ -22,7 +22,7 @@ import numpy as np
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings, extrapolated
 from fem_mbs.validation.exact_beam import cantilever
-from fem_mbs.validation.kinds import INDEPENDENT
+from fem_mbs.validation.kinds import INDEPENDENT, printed
 
 _ANSYS = printed("Obrezkov et al. (2022), beams of ANSYS, as quoted in EXUDYN's ANCFBeamTest.py")
 
@@ -94,13 +94,13 @@ def check(f: Findings) -> None:
     for force in LOADS:
         tips = np.array([solve(build(force, beta)).sensor("tip").values[-1] for beta in ANGLES])
         for k, (name, sign) in enumerate((("-uy", -1.0), ("uz", 1.0)), 1):
-            for beta, tip, printed in zip(ANGLES, tips, known[force][k - 1], strict=True):
-                if printed:
+            for beta, tip, value in zip(ANGLES, tips, known[force][k - 1], strict=True):
+                if value:
                     f.row(
                         "B-PRINCETON",
                         f"{name} of the tip, {force} N at {beta} deg, 20 elements",
                         sign * tip[k],
-                        printed,
+                        value,
                         "printed (ANSYS); 1.5 %: 1 % of the torsion constant is 1 % of uy",
                         _ANSYS,
                         relative=0.015,

@@ -70,7 +70,6 @@ def reference() -> dict:
         "precession": MASS * GRAVITY * ARM / L3,
         "nutation period": period,
         "lowest cos(theta)": lowest,
-        "first order": 2.0 * np.pi * J1 / L3,
     }
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings, extrapolated
 from fem_mbs.validation.exact_beam import cantilever
-from fem_mbs.validation.kinds import INDEPENDENT
+from fem_mbs.validation.kinds import INDEPENDENT, RECOMPUTED
 
 CASES = {"B-HELIX": "cantilever rolled up ten times and pulled out of the plane"}
 
@@ -68,7 +68,7 @@ def check(f: Findings) -> None:
     f.zero(
         "B-HELIX",
         "limit of the tip over the length, one turn",
-        np.abs(extrapolated(found, 3.0) - known[0.1]).max() / LENGTH,
+        np.abs(extrapolated(found, 3.0) - exact((0.1,))[0]).max() / LENGTH,
         1e-6,
         "boundary-value solution in the file",
         INDEPENDENT,
@@ -80,7 +80,7 @@ def check(f: Findings) -> None:
         f.zero(
             "B-HELIX", f"tip over the length, 100 elements, {share:g} of the loads",
             np.abs(path[np.abs(load - share).argmin()] - tip).max() / LENGTH, 5e-5,
-            "elements turn by 0.63 rad at full load", INDEPENDENT,
+            "elements turn by 0.63 rad at full load", RECOMPUTED,
         )  # fmt: skip
     points = np.array([[share, *tip] for share, tip in known.items()])
     f.figure(

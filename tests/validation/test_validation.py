@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from fem_mbs import ModelError, draw_curves, tangent_check
 from fem_mbs.validation import report, runner
 from fem_mbs.validation.case import Curve, Findings, Row, crossings, interpolated_extreme
+from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY, printed, totals
 from fem_mbs.validation.registry import ValidationFile, find, select
 from fem_mbs.validation.runner import run_cases
 
@@ -128,8 +131,8 @@ def _fake(monkeypatch, check):
 
 
 def _one_bad(f):
-    f.row("X1", "right", 1.0, 1.1, "generous", tolerance=0.2)
-    f.row("X2", "wrong", 1.0, 2.0, "tight", relative=0.1)
+    f.row("X1", "right", 1.0, 1.1, "generous", CLOSED_FORM, tolerance=0.2)
+    f.row("X2", "wrong", 1.0, 2.0, "tight", printed("table 1"), relative=0.1)
     f.figure("Curve", [Curve(np.arange(3.0), np.arange(3.0), "line")], "x", "y")
 
 
@@ -142,13 +145,15 @@ def test_exit_code_and_json(monkeypatch, tmp_path, names, code, expected):
     assert run_cases(names, json_path=tmp_path / "a" / "v.json", out=lines.append) == code
     rows = json.loads((tmp_path / "a" / "v.json").read_text())
     assert [row["case"] for row in rows] == expected
-    assert all(list(row) == ["case", "quantity", "measured", "reference", "tolerance", "pass"] for row in rows)
+    assert all(
+        list(row) == ["case", "quantity", "measured", "reference", "tolerance", "pass", "kind", "where"] for row in rows
+    )
     assert any("FAILED  X2: wrong: 1, not 2 +- 0.2" in line for line in lines) == (code == 1)
 
 
 def test_a_case_that_breaks_is_a_failure_and_hides_nothing(monkeypatch, tmp_path):
     def check(f):
-        f.row("X1", "right", 1.0, 1.0, "exact", tolerance=0.0)
+        f.row("X1", "right", 1.0, 1.0, "exact", PROPERTY, tolerance=0.0)
         raise ZeroDivisionError("by zero")
 
     _fake(monkeypatch, check)
@@ -210,7 +215,7 @@ def test_unwritable_json(tmp_path):
     ("measured", "passed"), [(1.1, True), (0.89, False), (math.nan, False), (math.inf, False), (-math.inf, False)]
 )
 def test_row(measured, passed):
-    assert Row("X", "q", measured, 1.0, 0.1000001, "r").passed is passed
+    assert Row("X", "q", measured, 1.0, 0.1000001, "r", PROPERTY).passed is passed
 
 
 def test_measures():
@@ -235,11 +240,41 @@ def test_table_lines_keep_their_width():
         1.0,
         0.1,
         "r",
+        printed("table 1"),
     )
     first, *rest = runner._lines(row)
-    assert first.endswith("yes")
+    assert first.split()[-2:] == ["yes", "printed"]
     assert len(rest) == 1
-    assert " ".join([first[9:83].strip(), rest[0].strip()]) == row.quantity
+    assert " ".join([first[9:79].strip(), rest[0].strip()]) == row.quantity
+
+
+def test_totals_lead_with_the_independent_kinds(monkeypatch):
+    _fake(monkeypatch, _one_bad)
+    lines = []
+    run_cases(["x1"], out=lines.append)
+    first = next(i for i, line in enumerate(lines) if line.startswith("independent of the package: 1 rows pass"))
+    assert "0 printed" in lines[first] and "1 closed form" in lines[first]
+    assert lines[first + 1].startswith("others: 0 rows pass (0 quoted, 0 recomputed, 0 property, 0 self)")
+    assert sum(totals([CLOSED_FORM, PROPERTY, printed("a")]).values()) == 3
+    with pytest.raises(ValueError, match="names where it stands"):
+        printed("")
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_no_row_says_printed_that_is_not(name):
+    """A reason calls a number printed only where its row has that kind, with the place."""
+    module = __import__(f"fem_mbs.validation.{name}", fromlist=["build"])
+    for call in ast.walk(ast.parse(Path(module.__file__).read_text())):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "row":
+            kind = call.args[5] if len(call.args) > 5 else next(k.value for k in call.keywords if k.arg == "kind")
+            if isinstance(kind, ast.Name) and kind.id in (
+                "CLOSED_FORM",
+                "INDEPENDENT",
+                "RECOMPUTED",
+                "PROPERTY",
+                "SELF",
+            ):
+                assert "printed" not in ast.unparse(call.args[4]), f"line {call.lineno}"
 
 
 @pytest.mark.parametrize(
