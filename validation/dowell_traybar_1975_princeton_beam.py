@@ -8,7 +8,7 @@ A thin cantilever under a dead load at its tip, its section turned against the l
              508 mm, section 12.3777 (along y) x 3.2024 mm, E = 71.7 GPa, nu = 0.31
 
 Source: E.H. Dowell, J.J. Traybar, "An experimental study of the nonlinear stiffness of a rotor blade undergoing flap,
-lag and twist deformations", AMS Reports 1194 and 1257, Princeton University, 1975: problem and loads.  Printed numbers
+lag and twist deformations", AMS Reports 1194 and 1257, Princeton University, 1975: problem and loads.  The numbers
 are those of beam elements of ANSYS in L. Obrezkov, A. Mikkola, M.K. Matikainen et al., "Performance review of locking
 alleviation methods for continuum ANCF beam elements", Nonlinear Dynamics 109 (2022), as quoted in the test model
 ANCFBeamTest.py of EXUDYN (github.com/jgerstmayr/EXUDYN).  The torsion constant of their section is not told; here it is
@@ -22,9 +22,7 @@ import numpy as np
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings, extrapolated
 from fem_mbs.validation.exact_beam import cantilever
-from fem_mbs.validation.kinds import INDEPENDENT, printed
-
-_ANSYS = printed("Obrezkov et al. (2022), beams of ANSYS, as quoted in EXUDYN's ANCFBeamTest.py")
+from fem_mbs.validation.kinds import INDEPENDENT, program
 
 CASES = {"B-PRINCETON": "thin cantilever, bent about both axes and twisted by one oblique load"}
 
@@ -94,27 +92,20 @@ def check(f: Findings) -> None:
     for force in LOADS:
         tips = np.array([solve(build(force, beta)).sensor("tip").values[-1] for beta in ANGLES])
         for k, (name, sign) in enumerate((("-uy", -1.0), ("uz", 1.0)), 1):
-            for beta, tip, value in zip(ANGLES, tips, known[force][k - 1], strict=True):
-                if value:
+            for beta, tip, ansys in zip(ANGLES, tips, known[force][k - 1], strict=True):
+                if ansys:
                     f.row(
-                        "B-PRINCETON",
-                        f"{name} of the tip, {force} N at {beta} deg, 20 elements",
-                        sign * tip[k],
-                        value,
-                        "printed (ANSYS); 1.5 %: 1 % of the torsion constant is 1 % of uy",
-                        _ANSYS,
-                        relative=0.015,
-                    )
+                        "B-PRINCETON", f"{name} of the tip, {force} N at {beta} deg, 20 elements", sign * tip[k],
+                        ansys, "beams of ANSYS; 1.5 %: 1 % of the torsion constant is 1 % of uy", relative=0.015,
+                        kind=program("ANSYS beams, by Obrezkov et al. (2022), in EXUDYN's ANCFBeamTest.py"),
+                    )  # fmt: skip
             curves.append(Curve(np.array(ANGLES), sign * tips[:, k], f"{name}, {force} N"))
             curves.append(Curve(np.array(ANGLES), np.array(known[force][k - 1]), "", "o"))
         for beta in (30, 60):
             found = extrapolated([solve(build(force, beta, n)).sensor("tip").values[-1] for n in MESHES], 3.0)
             f.zero(
-                "B-PRINCETON",
-                f"limit of the tip against the exact beam over the length, {force} N at {beta} deg",
-                np.linalg.norm(found - exact(force, beta)) / LENGTH,
-                1e-6,
-                "boundary-value solution in the file",
-                INDEPENDENT,
-            )
-    f.figure("Princeton beam", curves, "Angle of the load [deg]", "Displacement of the tip [m]", "Points: printed.")
+                "B-PRINCETON", f"limit of the tip against the exact beam over the length, {force} N at {beta} deg",
+                np.linalg.norm(found - exact(force, beta)) / LENGTH, 1e-6, "boundary-value solution in the file",
+                kind=INDEPENDENT,
+            )  # fmt: skip
+    f.figure("Princeton beam", curves, "Angle of the load [deg]", "Displacement of the tip [m]", "Points: ANSYS.")

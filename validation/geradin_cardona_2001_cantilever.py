@@ -21,9 +21,7 @@ import numpy as np
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings, extrapolated
 from fem_mbs.validation.exact_beam import cantilever
-from fem_mbs.validation.kinds import INDEPENDENT, printed
-
-_QUOTED = printed("Geradin & Cardona (2001), Simpson & Palacios (2013), as SHARPy's documentation quotes them")
+from fem_mbs.validation.kinds import INDEPENDENT, quoted
 
 CASES = {"B-GERADIN": "cantilever under a large tip force: place, rotation and section forces"}
 
@@ -77,17 +75,15 @@ def check(f: Findings) -> None:
             label = {"u": "shortening", "w": "deflection", "turn": "rotation"}[name]
             f.row(
                 "B-GERADIN", f"{label} of the tip, {MESHES[-1]} elements in the {where}", finest[k], known[name],
-                "printed, in these digits", _QUOTED, tolerance=digits,
+                "in these digits", tolerance=digits,
+                kind=quoted("Geradin & Cardona (2001), in the documentation of SHARPy"),
             )  # fmt: skip
         size = np.array([LENGTH, LENGTH, 1.0, whole[3]])
         f.zero(
-            "B-GERADIN",
-            f"limit of place, rotation and clamping moment against the exact beam, {where}",
-            np.abs((extrapolated(found, 3.0) - whole) / size).max(),
-            1e-6,
-            "boundary-value solution in the file",
-            INDEPENDENT,
-        )
+            "B-GERADIN", f"limit of place, rotation and clamping moment against the exact beam, {where}",
+            np.abs((extrapolated(found, 3.0) - whole) / size).max(), 1e-6, "boundary-value solution in the file",
+            kind=INDEPENDENT,
+        )  # fmt: skip
         errors = np.abs((found - whole) / size).max(axis=1)
         f.between(
             "B-GERADIN", f"order of convergence, {MESHES[1]} to {MESHES[2]} elements, {where}",
