@@ -29,6 +29,7 @@ from fem_mbs.model.records import (
     JointCoordinate,
     JointData,
     LockData,
+    RunningStart,
     StateVariable,
 )
 from fem_mbs.properties.materials import Material
@@ -95,6 +96,7 @@ class Building:
         self.initial_velocities: list[InitialVelocity] = []
         self.initial_speeds: list[InitialSpeed] = []
         self.initial_method = "auto"
+        self.runnings: list[RunningStart] = []
         self.assembling: Assembling | None = None
         self.shown_units: Units | None = None
         self.events: list[Event] = []

@@ -43,6 +43,7 @@ from fem_mbs.model.parts.reduced import MovingPart, PartLoad
 from fem_mbs.model.parts.rotors import Bearing, Disc, RotorAxis
 from fem_mbs.model.parts.shells import Shell
 from fem_mbs.model.parts.solids import Plane, Pressure, Solid, Traction
+from fem_mbs.model.running import Running
 from fem_mbs.model.sensors.kinds import sensor_kinds
 from fem_mbs.model.sensors.sensor import SensorRequest
 from fem_mbs.model.watching import CheckRequest, EventRule
@@ -152,6 +153,7 @@ TABLES: Sequence[Table] = (
     Table("rotor", RotorAxis),
     Table("initial", Initial, alone=True),
     Table("initial_speed", StartSpeed),
+    Table("running", Running),
     Table("copy", Copy),
     Table("sensor", SensorRequest, kinds=sensor_kinds),
     Table("event", EventRule),

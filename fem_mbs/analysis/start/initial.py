@@ -14,6 +14,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, diags, hstack, lil_matrix, vstack
 
 from fem_mbs.analysis.start.redundancy import constraint_labels
+from fem_mbs.analysis.start.running import Run, run_of
 from fem_mbs.analysis.start.states import state_rates
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.laws import TimeFunction
@@ -24,6 +25,7 @@ from fem_mbs.solvers.linear.redundancy import dependencies
 from fem_mbs.solvers.linear.saddle import Saddle
 from fem_mbs.solvers.linear.service import factor
 from fem_mbs.solvers.stepping import layout as S
+from fem_mbs.system.blocks import Block
 from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.states import body_axes, director_velocities, moved, spatial_axes
 from fem_mbs.system.tangent import Level, Tangent
@@ -39,6 +41,8 @@ __all__ = [
 _EPS_MASS = 1e-8  # weight of the kinetic energy among least strain rates: decides what strains do not
 _PRESSED = 30  # iterations for forces that depend on the multipliers
 _STILL = 1e-30  # speeds below it are what rounding leaves of none
+_ROLLS = 1e-6  # sliding speed of a wheel that rolls, over the largest velocity
+_SLIDING = 1e8  # weight of sliding speeds against masses, where not all can be zero
 _LEAST = 1e-4  # of the weights of unknowns in constraints (their roots), over the largest
 
 
@@ -292,7 +296,10 @@ def consistent_velocities(
         angular = _angular_functions(compiled)
         jets[angular, 1] = spin.of_step(jets[angular, 1])
     wanted[s.states] = 0.0  # they follow below
-    given = spin is not None or current or bool(model.initial_velocities)
+    run = None if current else run_of(compiled, started(compiled, state))
+    if run is not None:
+        wanted += run.field
+    given = spin is not None or current or bool(model.initial_velocities) or run is not None
     held = ~system.movable
     rates = np.zeros(first)
     rates[system.driven.dofs] = jets[system.driven.functions, 1]
@@ -305,19 +312,27 @@ def consistent_velocities(
     if model.initial_speeds and not current:
         rows, values = _speed_rows(compiled, first)
         G, g_t = vstack((G, rows)).tocsr(), np.concatenate((g_t, -values))
+    if run is not None:
+        G, g_t = vstack((G, run.rows)).tocsr(), np.concatenate((g_t, -run.values(wanted)))
     method = "projection" if current else model.initial_method
     moving = bool(np.any(rates) or np.any(g_t))
     if method == "auto":
-        method = "projection" if given else "strain-free"
+        method = "projection" if given and run is None else "strain-free"
     v = wanted.copy()
     if method == "given":
         v[held] = np.where(np.abs(v[held]) > 0.0, v[held], rates[held])
         v = _with_ways(compiled, G, g_t, v)
     elif moving or given:
         v[held] = rates[held]
-        v, method = _solved(start, model.initial_method, method, v, held, G, g_t)
+        if run is None:
+            v, method = _solved(start, model.initial_method, method, v, held, G, g_t)
+        else:  # the change of the rigid motion
+            u, method = _solved(start, model.initial_method, method, v - wanted, held, G, g_t + G @ wanted, run.stiff)
+            v = wanted + u
+            _check_rolling(start, run, v, wanted, held, G, g_t)
     # (what a projection leaves of velocities is round-off of them)
-    _check_velocities(compiled, G, g_t, v, rates, held, float(np.abs(wanted).max(initial=0.0)) if current else 0.0)
+    before, more = float(np.abs(wanted).max(initial=0.0)) if current else 0.0, run.names if run is not None else []
+    _check_velocities(compiled, G, g_t, v, rates, held, before, more)
     changed = np.abs(v - wanted)
     changed[system.offset[model.building.path_nodes]] = 0.0  # whose rates nobody gives
     change = float(changed.max(initial=0.0)) if given else 0.0
@@ -340,13 +355,15 @@ def consistent_velocities(
 
 
 def _solved(
-    start: Tangent, asked: str, method: str, v: np.ndarray, held: np.ndarray, G: csr_matrix, g_t: np.ndarray
-) -> tuple[np.ndarray, str]:
+    start: Tangent, asked: str, method: str, v: np.ndarray, held: np.ndarray, G: csr_matrix, g_t: np.ndarray,
+    stiff: list[Block] | None = None,
+) -> tuple[np.ndarray, str]:  # fmt: skip
     """Return velocities (first,) with G v = -g_t, and the method that gave them.
 
     Args:
         asked: method of the model; "auto" takes the projection where there are no least strain rates.
         v: the given velocities; those of ``held`` dofs (first,) bool stay.
+        stiff: blocks whose strain rates are least; None: all.
 
     Raises:
         ModelError: there are no least strain rates, though they were asked for.
@@ -354,11 +371,11 @@ def _solved(
     first = v.size
     free, h = np.flatnonzero(~held), np.flatnonzero(held)
     Gf, c = G[:, free], -(g_t + G[:, h] @ v[h])
-    M, K = start.M[:first, :first], start.of_nodes(2.0, joints=0.0)
+    M, K = start.M[:first, :first], start.of_nodes(2.0, joints=0.0, blocks=stiff)
     scale = M.diagonal().max(initial=0.0) or 1.0
-    stiff = K.diagonal().max(initial=0.0)
+    largest = K.diagonal().max(initial=0.0)
     if method == "strain-free":
-        weight = _EPS_MASS * (stiff / scale if stiff else 1.0)
+        weight = _EPS_MASS * (largest / scale if largest else 1.0)
         found = _least_strain_rates(K, weight * M, Gf, v, c, free, h)
         if found is not None:
             v[free] = found
@@ -372,19 +389,52 @@ def _solved(
                 remedy='use "projection"',
             )
     # the projection also takes the last digits out of the least strain rates
-    W = M + (1e-12 * (scale / stiff if stiff else 1.0)) * K
+    W = M + (1e-12 * (scale / largest if largest else 1.0)) * K
     saddle = constrained(W[free][:, free], Gf)
     for _ in range(2):
         v[free] += saddle.solve(np.zeros(free.size), c - Gf @ v[free])[0]
     return v, method
 
 
+def _check_rolling(
+    start: Tangent, run: Run, v: np.ndarray, wanted: np.ndarray, held: np.ndarray, G: csr_matrix, g_t: np.ndarray
+) -> None:
+    """Check that the wheels of running starts roll at velocities v (first,) that shall fulfil G v = -g_t, whose last
+    rows are the sliding speeds.
+
+    Raises:
+        ModelError: a wheel slides, naming it and its speed where the squares of all sliding speeds have the least sum.
+    """
+    slides, n = run.sliding, run.sliding.shape[0]
+    tolerance = (
+        _ROLLS * max(float(np.abs(slides).max() if slides.nnz else 0.0), 1.0) * float(np.abs(v).max(initial=0.0))
+    )
+    if not n or not np.any(np.abs(G @ v + g_t) > tolerance):
+        return
+    free = np.flatnonzero(~held)
+    rest, S_f = G[:-n][:, free], slides[:, free]
+    M = start.M[: v.size, : v.size][free][:, free]
+    W = M + (_SLIDING * (M.diagonal().max(initial=0.0) or 1.0)) * (S_f.T @ S_f)
+    u = wanted.copy()
+    u[held] = v[held]
+    u[free] += constrained(W, rest).solve((M - W) @ wanted[free], -(g_t[:-n] + G[:-n] @ u))[0]
+    speed = slides @ u
+    worst = int(np.abs(speed).argmax())
+    if np.any(np.abs(G[:-n] @ u + g_t[:-n]) > tolerance) or not abs(speed[worst]) > tolerance:
+        return  # joints contradict each other without the wheels
+    raise ModelError(
+        f"it would slide by {abs(speed[worst]):.6g} m/s, since joints, motions and given speeds hold its spin",
+        owner=Owner("Tyre", run.tyres[worst]),
+        remedy="let its wheel turn by a joint, or another wheel turn against it by a differential",
+    )
+
+
 def _check_velocities(
     compiled: CompiledModel, G: csr_matrix, g_t: np.ndarray, v: np.ndarray, rates: np.ndarray, held: np.ndarray,
-    before: float,
+    before: float, more: list[str],
 ) -> None:  # fmt: skip
     """Check that velocities fulfil the constraints, and the rates of what is held or driven; ``before``: size of those
-    that they were made of.
+    that they were made of; ``more``: names of the last rows of G.
 
     Raises:
         ModelError: naming the constraints that contradict each other, or the dof.
@@ -395,7 +445,7 @@ def _check_velocities(
     size = max(float(np.abs(v).max(initial=0.0)), float(np.abs(g_t).max(initial=0.0)), before)
     if not np.isfinite(v).all() or np.any(defect > 1e-6 * size * np.maximum(1.0, abs(G).max() if G.nnz else 1.0)):
         row = int(np.nanargmax(defect)) if defect.size else 0
-        names = _contradiction(compiled, G[:, np.flatnonzero(~held)], c, row)
+        names = _contradiction(compiled, G[:, np.flatnonzero(~held)], c, row, more)
         raise ModelError(
             f"{names} contradict each other by {defect[row]:g}",
             owner=Owner("Initial velocity"),
@@ -422,9 +472,9 @@ def _with_ways(compiled: CompiledModel, G: csr_matrix, g_t: np.ndarray, v: np.nd
     return v
 
 
-def _contradiction(compiled: CompiledModel, G: csr_matrix, c: np.ndarray, row: int) -> str:
+def _contradiction(compiled: CompiledModel, G: csr_matrix, c: np.ndarray, row: int, more: list[str]) -> str:
     """Return a text for messages on the constraints that ask for contradictory speeds G v = c (m,), the worst in
-    ``row``."""
+    ``row``; ``more``: names of the last rows."""
     speeds = compiled.model.initial_speeds
     system = compiled.system
     equations = np.zeros(system.n_dof - 1 - system.first_multiplier, bool)
@@ -434,7 +484,7 @@ def _contradiction(compiled: CompiledModel, G: csr_matrix, c: np.ndarray, row: i
     words = np.where(equations, "equation", "joint")
     names = [f'{word} "{name}"' for word, name in zip(words, constraint_labels(system), strict=True)]
     names += ["coinciding nodes"] * len(compiled.system.system.shared)
-    names += [f'the speed of "{speed.place}"' for speed in speeds]
+    names += [f'the speed of "{speed.place}"' for speed in speeds] + more
     for loop in dependencies(G):
         if len(loop.dependent) and row in loop.rows:
             found = list(dict.fromkeys(names[i] for i in loop.clash(c)))

@@ -48,6 +48,7 @@ from fem_mbs.model.parts.reduced import MovingPart, PartLoad
 from fem_mbs.model.parts.rotors import Bearing, Disc, RotorAxis
 from fem_mbs.model.parts.shells import Shell
 from fem_mbs.model.parts.solids import Plane, Pressure, Solid, Traction
+from fem_mbs.model.running import Running
 from fem_mbs.model.sensors.sensor import SensorRequest
 from fem_mbs.model.watching import CheckRequest, EventRule
 
@@ -166,6 +167,7 @@ DRAWN: dict[type[Declaration], Maker | Elsewhere | NotDrawn] = {
     RotorAxis: loads.rotor,
     Initial: loads.initial,
     StartSpeed: loads.start_speed,
+    Running: loads.running,
     SensorRequest: sensor,
     Temperature: NotDrawn("a temperature is a field of its part"),
     Imperfection: NotDrawn("nodes are drawn where it has moved them"),
