@@ -266,6 +266,11 @@ class Building:
         remedy = f'did you mean "{close[0]}"?' if close else known
         raise ModelError(f'no {what} "{name}"', owner=owner, value=name, remedy=remedy)
 
+    @property
+    def starts_moving(self) -> bool:
+        """Return whether velocities of the start are given."""
+        return bool(self.initial_velocities or self.initial_speeds or self.runnings)
+
     def vector(self, value: Any, owner: str, key: str) -> np.ndarray:
         try:
             v = np.asarray(value, float)

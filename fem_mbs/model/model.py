@@ -156,6 +156,7 @@ class Model(MadeCalls, Shown):
     initial_speeds = Built()
     initial_method = Built()
     runnings = Built()
+    starts_moving = Built()
     assembling = Built()
     shown_units = Built()
     events = Built()

@@ -298,6 +298,11 @@ def consistent_velocities(
     wanted[s.states] = 0.0  # they follow below
     run = None if current else run_of(compiled, started(compiled, state))
     if run is not None:
+        if spin is not None:
+            raise ModelError(
+                "the whole model turns steadily, so nothing of it can start running", owner=Owner("Running", run.bodies[0]),
+                remedy=f"remove it, or {spin.owner}",
+            )  # fmt: skip
         wanted += run.field
     given = spin is not None or current or bool(model.initial_velocities) or run is not None
     held = ~system.movable

@@ -5,13 +5,14 @@ Theory: docs/theory.md, section 3, "Running starts".
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix, vstack
 from scipy.sparse.csgraph import connected_components
 
+from fem_mbs.elements.tyres.layout import NORMAL
 from fem_mbs.elements.tyres.rolling import rolling_rows
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.model import CompiledModel
@@ -21,7 +22,7 @@ from fem_mbs.system.blocks import Block
 from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.tangent import Tangent
 
-__all__ = ["Run", "run_of"]
+__all__ = ["Run", "road_normals", "run_of"]
 
 #: Element types of wheels that roll: rows (n, 6) of their sliding speeds over velocity and spin of their nodes, from
 #: parameters, places (n, 3) and rotations (n, 3, 3).
@@ -151,3 +152,10 @@ def _sliding(system: Compiled, state: S.State, runs: np.ndarray) -> tuple[csr_ma
         names += [block.label(int(e)) for e in chosen]
     place = (np.concatenate(rows), np.concatenate(cols))
     return csr_matrix((np.concatenate(entries), place), shape=(len(names), system.first_multiplier)), names
+
+
+def road_normals(system: Compiled) -> Iterator[np.ndarray]:
+    """Yield normals (n, 3) of the roads of the tyres of a model."""
+    for block in system.blocks:
+        if block.type.name in _ROLLING:
+            yield block.par[:, NORMAL : NORMAL + 3]
