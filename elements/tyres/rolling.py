@@ -24,8 +24,10 @@ __all__ = ["rolling_rows"]
 
 
 def rolling_rows(par: np.ndarray, x: np.ndarray, R: np.ndarray) -> np.ndarray:
-    """Return rows (n, 6) of the sliding speeds V_sx = e_x.v_c - r_e a.w [m/s] over velocity and spin of the wheels'
-    nodes, in global axes (`fem_mbs.elements.tyres.tyre`); they are zero where the longitudinal slip is zero.
+    """Return rows (n, 4, 6) of the sliding speeds V_sx = e_x.v_c - r_e a.w [m/s] and of the velocities v_c of the
+    wheels' centres [m/s], over velocity and spin of their nodes, in global axes (`fem_mbs.elements.tyres.tyre`).
+
+    The longitudinal slip is zero where the sliding speed is zero.
 
     The rolling radius r_e is that of the present penetration; a wheel off the road has that of the unloaded tyre.
 
@@ -46,7 +48,11 @@ def rolling_rows(par: np.ndarray, x: np.ndarray, R: np.ndarray) -> np.ndarray:
     forward = np.cross(axle, normal - slope[:, None] * ahead)
     forward /= np.maximum(np.linalg.norm(forward, axis=1, keepdims=True), 1e-300)
     axle = axle / np.linalg.norm(axle, axis=1, keepdims=True)
-    return np.hstack((forward, np.cross(arm, forward) - radius[:, None] * axle))
+    rows = np.zeros((len(par), 4, 6))
+    rows[:, 0, :3], rows[:, 0, 3:] = forward, np.cross(arm, forward) - radius[:, None] * axle
+    for k, unit in enumerate(np.eye(3)):
+        rows[:, 1 + k, :3], rows[:, 1 + k, 3:] = unit, np.cross(arm, unit)
+    return rows
 
 
 def _road(par: np.ndarray, ahead: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

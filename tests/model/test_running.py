@@ -180,7 +180,7 @@ def on_rails():
 
 
 @pytest.mark.parametrize(
-    "model, message",
+    ("model", "message"),
     [
         (lambda: car(welded=("front left",)), r'Tyre "front left tyre": it would slide by 20 m/s'),
         (lambda: two_runs(), r'Running "front left wheel": its mechanism runs with "car" already'),

@@ -42,6 +42,7 @@ _EPS_MASS = 1e-8  # weight of the kinetic energy among least strain rates: decid
 _PRESSED = 30  # iterations for forces that depend on the multipliers
 _STILL = 1e-30  # speeds below it are what rounding leaves of none
 _ROLLS = 1e-6  # sliding speed of a wheel that rolls, over the largest velocity
+_STRAYS = 0.2  # velocity of a wheel's centre over the sliding speed that it takes away, in place of the spin
 _SLIDING = 1e8  # weight of sliding speeds against masses, where not all can be zero
 _LEAST = 1e-4  # of the weights of unknowns in constraints (their roots), over the largest
 
@@ -300,7 +301,8 @@ def consistent_velocities(
     if run is not None:
         if spin is not None:
             raise ModelError(
-                "the whole model turns steadily, so nothing of it can start running", owner=Owner("Running", run.bodies[0]),
+                "the whole model turns steadily, so nothing of it can start running",
+                owner=Owner("Running", run.bodies[0]),
                 remedy=f"remove it, or {spin.owner}",
             )  # fmt: skip
         wanted += run.field
@@ -331,10 +333,8 @@ def consistent_velocities(
         v[held] = rates[held]
         if run is None:
             v, method = _solved(start, model.initial_method, method, v, held, G, g_t)
-        else:  # the change of the rigid motion
-            u, method = _solved(start, model.initial_method, method, v - wanted, held, G, g_t + G @ wanted, run.stiff)
-            v = wanted + u
-            _check_rolling(start, run, v, wanted, held, G, g_t)
+        else:
+            v, method = _rolling(start, model.initial_method, method, run, v, wanted, held, G, g_t)
     # (what a projection leaves of velocities is round-off of them)
     before, more = float(np.abs(wanted).max(initial=0.0)) if current else 0.0, run.names if run is not None else []
     _check_velocities(compiled, G, g_t, v, rates, held, before, more)
@@ -401,37 +401,57 @@ def _solved(
     return v, method
 
 
-def _check_rolling(
-    start: Tangent, run: Run, v: np.ndarray, wanted: np.ndarray, held: np.ndarray, G: csr_matrix, g_t: np.ndarray
-) -> None:
-    """Check that the wheels of running starts roll at velocities v (first,) that shall fulfil G v = -g_t, whose last
-    rows are the sliding speeds.
+def _rolling(
+    start: Tangent, asked: str, method: str, run: Run, v: np.ndarray, wanted: np.ndarray, held: np.ndarray,
+    G: csr_matrix, g_t: np.ndarray,
+) -> tuple[np.ndarray, str]:  # fmt: skip
+    """Return velocities (first,) that depart least from those ``wanted`` (first,), and the method that gave them.
+
+    The last rows of G v = -g_t are the sliding speeds; ``v`` and ``held`` as in `_solved`.
 
     Raises:
-        ModelError: a wheel slides, naming it and its speed where the squares of all sliding speeds have the least sum.
+        ModelError: a wheel slides, or what joints allow would move its centre in place of its spin.
     """
-    slides, n = run.sliding, run.sliding.shape[0]
-    tolerance = (
-        _ROLLS * max(float(np.abs(slides).max() if slides.nnz else 0.0), 1.0) * float(np.abs(v).max(initial=0.0))
-    )
-    if not n or not np.any(np.abs(G @ v + g_t) > tolerance):
-        return
-    free = np.flatnonzero(~held)
-    rest, S_f = G[:-n][:, free], slides[:, free]
-    M = start.M[: v.size, : v.size][free][:, free]
-    W = M + (_SLIDING * (M.diagonal().max(initial=0.0) or 1.0)) * (S_f.T @ S_f)
-    u = wanted.copy()
-    u[held] = v[held]
-    u[free] += constrained(W, rest).solve((M - W) @ wanted[free], -(g_t[:-n] + G[:-n] @ u))[0]
-    speed = slides @ u
+
+    def solved(rows: int) -> tuple[np.ndarray, str]:
+        u, how = _solved(start, asked, method, v - wanted, held, G[:rows], g_t[:rows] + G[:rows] @ wanted, run.stiff)
+        return wanted + u, how
+
+    n = len(run.tyres)
+    others = G.shape[0] - n
+    found, method = solved(G.shape[0])
+    if not n:
+        return found, method
+    without, _ = solved(others)
+    size = float(np.abs(without).max(initial=0.0)) * float(np.abs(run.sliding).max())
+    if np.any(np.abs(G[:others] @ without + g_t[:others]) > _ROLLS * size):
+        return found, method  # joints contradict each other without the wheels
+    slides = run.sliding @ without
+    strays = np.linalg.norm((run.centres @ (found - without)).reshape(-1, 3), axis=1)
+    speed = np.where(strays > _STRAYS * np.abs(slides) + _ROLLS * size, slides, 0.0)
+    if not speed.any() and np.any(np.abs(G @ found + g_t) > _ROLLS * size):
+        speed = run.sliding @ _least_sliding(start, run, without, held, G[:others], g_t[:others])
     worst = int(np.abs(speed).argmax())
-    if np.any(np.abs(G[:-n] @ u + g_t[:-n]) > tolerance) or not abs(speed[worst]) > tolerance:
-        return  # joints contradict each other without the wheels
+    if not abs(speed[worst]) > _ROLLS * size:
+        return found, method
     raise ModelError(
         f"it would slide by {abs(speed[worst]):.6g} m/s, since joints, motions and given speeds hold its spin",
         owner=Owner("Tyre", run.tyres[worst]),
-        remedy="let its wheel turn by a joint, or another wheel turn against it by a differential",
+        remedy="let its wheel turn by a joint, or two wheels of an axle turn against each other by a differential",
     )
+
+
+def _least_sliding(
+    start: Tangent, run: Run, v: np.ndarray, held: np.ndarray, G: csr_matrix, g_t: np.ndarray
+) -> np.ndarray:
+    """Return velocities (first,) near v with G v = -g_t and the least sum of squares of the sliding speeds."""
+    free = np.flatnonzero(~held)
+    S_f = run.sliding[:, free]
+    M = start.M[: v.size, : v.size][free][:, free]
+    A = M + (_SLIDING * (M.diagonal().max(initial=0.0) or 1.0)) * (S_f.T @ S_f)
+    u = v.copy()
+    u[free] += constrained(A, G[:, free]).solve((M - A) @ v[free], -(g_t + G @ v))[0]
+    return u
 
 
 def _check_velocities(

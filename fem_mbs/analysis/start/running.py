@@ -24,8 +24,8 @@ from fem_mbs.system.tangent import Tangent
 
 __all__ = ["Run", "road_normals", "run_of"]
 
-#: Element types of wheels that roll: rows (n, 6) of their sliding speeds over velocity and spin of their nodes, from
-#: parameters, places (n, 3) and rotations (n, 3, 3).
+#: Element types of wheels that roll: rows (n, 4, 6) of sliding speeds and velocities of centres over velocity and
+#: spin of their nodes, from parameters, places (n, 3) and rotations (n, 3, 3).
 _ROLLING: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]] = {
     "tyre3": rolling_rows,
     "relaxing_tyre3": rolling_rows,
@@ -37,7 +37,8 @@ _PRESSING = ("contact", "impact", "surface")
 @dataclass(frozen=True)
 class Run:
     """What running starts ask for: the rigid motion ``field`` (first,), zero elsewhere, and the rows (n, first) of the
-    given velocities of bodies, whose values are those of the field, and of sliding speeds, which are zero.
+    given velocities of bodies, whose values are those of the field, and of sliding speeds, which are zero; ``centres``
+    (3 n, first) are those of the velocities of the wheels' centres.
 
     ``bodies`` and ``tyres`` name the rows, in this order; ``stiff`` are the blocks whose strain rates are least.
     """
@@ -45,6 +46,7 @@ class Run:
     field: np.ndarray
     given: csr_matrix
     sliding: csr_matrix
+    centres: csr_matrix
     bodies: list[str]
     tyres: list[str]
     stiff: list[Block]
@@ -97,9 +99,9 @@ def run_of(compiled: CompiledModel, start: Tangent) -> Run | None:
     field[system.offset[model.building.path_nodes]] = 0.0  # coordinates along lines are no places
     dofs = np.concatenate(rows)
     given = csr_matrix((np.ones(dofs.size), (np.arange(dofs.size), dofs)), shape=(dofs.size, first))
-    sliding, tyres = _sliding(system, state, np.isin(part, list(seen)))
+    sliding, centres, tyres = _wheels(system, state, np.isin(part, list(seen)))
     stiff = [b for b in system.blocks if b.type.name not in _ROLLING and not b.type.states]
-    return Run(field, given, sliding, bodies, tyres, stiff)
+    return Run(field, given, sliding, centres, bodies, tyres, stiff)
 
 
 def _mechanisms(system: Compiled) -> np.ndarray:
@@ -135,9 +137,10 @@ def _add_field(system: Compiled, state: S.State, run: RunningStart, nodes: np.nd
     field[system.offset[rotational][:, None] + dim + np.arange(system.rotation_dofs)] = w
 
 
-def _sliding(system: Compiled, state: S.State, runs: np.ndarray) -> tuple[csr_matrix, list[str]]:
-    """Return rows (n, first) of the sliding speeds of wheels whose nodes run, (nodes,) bool, and their names."""
-    rows, cols, entries, names = [np.empty(0, int)], [np.empty(0, int)], [np.empty(0)], []
+def _wheels(system: Compiled, state: S.State, runs: np.ndarray) -> tuple[csr_matrix, csr_matrix, list[str]]:
+    """Return rows of sliding speeds (n, first) and of velocities of the centres (3 n, first) of wheels whose nodes
+    run, (nodes,) bool, and the names of their tyres."""
+    dofs, rows, names = [np.empty((0, 6), int)], [np.empty((0, 4, 6))], []
     for block in system.blocks:
         rule = _ROLLING.get(block.type.name)
         if rule is None:
@@ -145,13 +148,18 @@ def _sliding(system: Compiled, state: S.State, runs: np.ndarray) -> tuple[csr_ma
         chosen = np.flatnonzero(runs[block.nodes[:, 0]])
         dof = block.dof[chosen, :6]
         R = state.D[0].reshape(-1, 3, 3)[block.rot[chosen, 0]]
-        found = rule(block.par[chosen], state.Q[0, dof[:, :3]], R)
-        rows.append(np.repeat(len(names) + np.arange(len(chosen)), 6))
-        cols.append(dof.ravel())
-        entries.append(found.ravel())
+        dofs.append(dof)
+        rows.append(rule(block.par[chosen], state.Q[0, dof[:, :3]], R))
         names += [block.label(int(e)) for e in chosen]
-    place = (np.concatenate(rows), np.concatenate(cols))
-    return csr_matrix((np.concatenate(entries), place), shape=(len(names), system.first_multiplier)), names
+    dof, entries = np.concatenate(dofs), np.concatenate(rows)
+    sliding, centres = (
+        csr_matrix(
+            (found.ravel(), (np.repeat(np.arange(k * len(names)), 6), np.repeat(dof, k, axis=0).ravel())),
+            shape=(k * len(names), system.first_multiplier),
+        )
+        for k, found in ((1, entries[:, 0]), (3, entries[:, 1:]))
+    )
+    return sliding, centres, names
 
 
 def road_normals(system: Compiled) -> Iterator[np.ndarray]:
