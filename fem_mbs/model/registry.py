@@ -29,7 +29,7 @@ from fem_mbs.model.connections.ties import Tie
 from fem_mbs.model.copies.movement import Copy
 from fem_mbs.model.fields import DisplayUnits
 from fem_mbs.model.geometry import NamedNode, PlacedMesh
-from fem_mbs.model.initial import Assembly, Initial, StartSpeed
+from fem_mbs.model.initial import Assembly, Initial, Running, StartSpeed
 from fem_mbs.model.loads.forces import Force, LineLoad, Moment
 from fem_mbs.model.loads.frames import BaseExcitation, Centrifugal
 from fem_mbs.model.loads.submodels import Submodel
@@ -43,7 +43,6 @@ from fem_mbs.model.parts.reduced import MovingPart, PartLoad
 from fem_mbs.model.parts.rotors import Bearing, Disc, RotorAxis
 from fem_mbs.model.parts.shells import Shell
 from fem_mbs.model.parts.solids import Plane, Pressure, Solid, Traction
-from fem_mbs.model.running import Running
 from fem_mbs.model.sensors.kinds import sensor_kinds
 from fem_mbs.model.sensors.sensor import SensorRequest
 from fem_mbs.model.watching import CheckRequest, EventRule

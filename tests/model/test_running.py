@@ -87,6 +87,32 @@ def test_steady_after_a_static_step():
     assert abs(series["ledger"][-1, 3]) < 1e-10 * total[0]
 
 
+@pytest.mark.parametrize("relaxation", [None, 0.3], ids=["no states", "states"])
+def test_the_missing_power_is_that_of_resistances(relaxation):
+    """Rolling resistance f N r_e w and a drag: with a force against both none is missing, and the car keeps its speed."""
+    drag = 80.0
+    weight = G * (1000.0 + 4 * 45.0)
+    for force in (0.0, 0.015 * weight + drag):
+        m = car(rolling_resistance=0.015, relaxation=relaxation, slip_speed=1e-3)
+        m.force("car", (force - drag, 0.0, 0.0))
+        m.static_step()
+        solution = start(m)
+        missing = solution.summary["steps"][-1]["start"]["missing_power"]
+        assert missing == pytest.approx((0.015 * weight + drag - force) * 20.0, rel=1e-6, abs=1e-3)
+
+
+def test_an_axle_without_differential():
+    """Both rear wheels on one shaft roll straight ahead; in a curve either one slides by W b/2."""
+    for spin in (None, (0.0, 0.0, 0.5)):
+        m = car(spin=spin)
+        m.joint("axle", "weld", "rear left wheel", "rear right wheel", point=(-1.3, 0.0, 0.25))
+        if spin is None:
+            np.testing.assert_allclose(first(start(m), "rear left spin"), (0.0, 80.0, 0.0), atol=1e-9)
+            continue
+        with pytest.raises(ModelError, match=r'Tyre "rear .*": it would slide by 0\.35 m/s'):
+            start(m)
+
+
 def test_the_drive_line_turns_with_the_wheels():
     """A gear, and a torsion spring behind it: the engine and what only a spring turns go along."""
     m = car()

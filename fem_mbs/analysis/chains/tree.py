@@ -14,11 +14,10 @@ from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.connections.joints import Joint, JointSpring
 from fem_mbs.model.copies.movement import Copy
 from fem_mbs.model.fields import DisplayUnits
-from fem_mbs.model.initial import Initial, StartSpeed
+from fem_mbs.model.initial import Initial, Running, StartSpeed
 from fem_mbs.model.materials import CrossSection, LinearMaterial, NamedFunction, NamedParameter
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.parts.bodies import RigidBody
-from fem_mbs.model.running import Running
 from fem_mbs.model.sensors.sensor import SensorRequest
 from fem_mbs.model.watching import CheckRequest
 from fem_mbs.solvers.chains.layout import Chain

@@ -356,7 +356,17 @@ def consistent_velocities(
     if s.states.size:
         state.V[0, s.states] = state_rates(started(compiled, state, jets[:, 0]))[s.states]
     turning = spin and SpinReport(speed=spin.speed, speed_of_the_steps=float(spin.of_step(spin.speed)))
-    return StartReport(method=method, largest_change=change, spin=turning)
+    missing = None if run is None else _missing_power(compiled, state, jets[:, 0])
+    return StartReport(method=method, largest_change=change, spin=turning, missing_power=missing)
+
+
+def _missing_power(compiled: CompiledModel, state: S.State, values: np.ndarray) -> float:
+    """Return the power [W] that forces at the start take from the motion, which drives would have to give; constraints
+    that do not move have none."""
+    here = started(compiled, state, values)
+    free = np.flatnonzero(compiled.system.movable)
+    r = here.matrices.force(here.control(2.0, mass=1.0), here.functions, state)
+    return float(r[free] @ spatial_axes(compiled.system, state, state.V[0])[free])
 
 
 def _solved(
