@@ -89,7 +89,7 @@ def test_steady_after_a_static_step():
 
 @pytest.mark.parametrize("relaxation", [None, 0.3], ids=["no states", "states"])
 def test_the_missing_power_is_that_of_resistances(relaxation):
-    """Rolling resistance f N r_e w with r_e w = V, and a drag, against which a force of the same size keeps the speed."""
+    """Rolling resistance f N r_e w with r_e w = V, and a drag; a force of the same size leaves nothing missing."""
     depth, drag = 0.01, 80.0
     resistance = 0.015 * 4.0 * STIFFNESS * depth
     for force in (0.0, resistance + drag):

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, diags, hstack, lil_matrix, vstack
 
 from fem_mbs.analysis.start.redundancy import constraint_labels
-from fem_mbs.analysis.start.running import Run, run_of
+from fem_mbs.analysis.start.running import rolling_velocities, run_of
 from fem_mbs.analysis.start.states import state_rates
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.laws import TimeFunction
@@ -41,9 +41,6 @@ __all__ = [
 _EPS_MASS = 1e-8  # weight of the kinetic energy among least strain rates: decides what strains do not
 _PRESSED = 30  # iterations for forces that depend on the multipliers
 _STILL = 1e-30  # speeds below it are what rounding leaves of none
-_ROLLS = 1e-6  # sliding speed of a wheel that rolls, over the largest velocity
-_STRAYS = 0.2  # velocity of a wheel's centre over the sliding speed that it takes away, in place of the spin
-_SLIDING = 1e8  # weight of sliding speeds against masses, where not all can be zero
 _LEAST = 1e-4  # of the weights of unknowns in constraints (their roots), over the largest
 
 
@@ -334,7 +331,15 @@ def consistent_velocities(
         if run is None:
             v, method = _solved(start, model.initial_method, method, v, held, G, g_t)
         else:
-            v, method = _rolling(start, model.initial_method, method, run, v, wanted, held, G, g_t)
+            u, asked = v - wanted, model.initial_method
+
+            def solved(rows: int) -> tuple[np.ndarray, str]:
+                """Return velocities (first,) that fulfil the first rows, by the least departure from the wanted ones."""
+                g = g_t[:rows] + G[:rows] @ wanted
+                change, how = _solved(start, asked, method, u.copy(), held, G[:rows], g, run.stiff)
+                return wanted + change, how
+
+            v, method = rolling_velocities(start, run, solved, held, G, g_t)
     # (what a projection leaves of velocities is round-off of them)
     before, more = float(np.abs(wanted).max(initial=0.0)) if current else 0.0, run.names if run is not None else []
     _check_velocities(compiled, G, g_t, v, rates, held, before, more)
@@ -409,59 +414,6 @@ def _solved(
     for _ in range(2):
         v[free] += saddle.solve(np.zeros(free.size), c - Gf @ v[free])[0]
     return v, method
-
-
-def _rolling(
-    start: Tangent, asked: str, method: str, run: Run, v: np.ndarray, wanted: np.ndarray, held: np.ndarray,
-    G: csr_matrix, g_t: np.ndarray,
-) -> tuple[np.ndarray, str]:  # fmt: skip
-    """Return velocities (first,) that depart least from those ``wanted`` (first,), and the method that gave them.
-
-    The last rows of G v = -g_t are the sliding speeds; ``v`` and ``held`` as in `_solved`.
-
-    Raises:
-        ModelError: a wheel slides, or what joints allow would move its centre in place of its spin.
-    """
-
-    def solved(rows: int) -> tuple[np.ndarray, str]:
-        u, how = _solved(start, asked, method, v - wanted, held, G[:rows], g_t[:rows] + G[:rows] @ wanted, run.stiff)
-        return wanted + u, how
-
-    n = len(run.tyres)
-    others = G.shape[0] - n
-    found, method = solved(G.shape[0])
-    if not n:
-        return found, method
-    without, _ = solved(others)
-    size = float(np.abs(without).max(initial=0.0)) * float(np.abs(run.sliding).max())
-    if np.any(np.abs(G[:others] @ without + g_t[:others]) > _ROLLS * size):
-        return found, method  # joints contradict each other without the wheels
-    slides = run.sliding @ without
-    strays = np.linalg.norm((run.centres @ (found - without)).reshape(-1, 3), axis=1)
-    speed = np.where(strays > _STRAYS * np.abs(slides) + _ROLLS * size, slides, 0.0)
-    if not speed.any() and np.any(np.abs(G @ found + g_t) > _ROLLS * size):
-        speed = run.sliding @ _least_sliding(start, run, without, held, G[:others], g_t[:others])
-    worst = int(np.abs(speed).argmax())
-    if not abs(speed[worst]) > _ROLLS * size:
-        return found, method
-    raise ModelError(
-        f"it would slide by {abs(speed[worst]):.6g} m/s, since joints, motions and given speeds hold its spin",
-        owner=Owner("Tyre", run.tyres[worst]),
-        remedy="let its wheel turn by a joint, or two wheels of an axle turn against each other by a differential",
-    )
-
-
-def _least_sliding(
-    start: Tangent, run: Run, v: np.ndarray, held: np.ndarray, G: csr_matrix, g_t: np.ndarray
-) -> np.ndarray:
-    """Return velocities (first,) near v with G v = -g_t and the least sum of squares of the sliding speeds."""
-    free = np.flatnonzero(~held)
-    S_f = run.sliding[:, free]
-    M = start.M[: v.size, : v.size][free][:, free]
-    A = M + (_SLIDING * (M.diagonal().max(initial=0.0) or 1.0)) * (S_f.T @ S_f)
-    u = v.copy()
-    u[free] += constrained(A, G[:, free]).solve((M - A) @ v[free], -(g_t + G @ v))[0]
-    return u
 
 
 def _check_velocities(

@@ -17,12 +17,13 @@ from fem_mbs.elements.tyres.rolling import rolling_rows
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.records import RunningStart
+from fem_mbs.solvers.linear.service import factor
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.blocks import Block
 from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.tangent import Tangent
 
-__all__ = ["Run", "road_normals", "run_of"]
+__all__ = ["Run", "road_normals", "rolling_velocities", "run_of"]
 
 #: Element types of wheels that roll: rows (n, 4, 6) of sliding speeds and velocities of centres over velocity and
 #: spin of their nodes, from parameters, places (n, 3) and rotations (n, 3, 3).
@@ -32,6 +33,10 @@ _ROLLING: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]] 
 }
 #: First parts of the names of element types that press parts together, which does not connect them.
 _PRESSING = ("contact", "impact", "surface")
+_ROLLS = 1e-6  # sliding speed of a wheel that rolls, over the largest velocity
+_STRAYS = 0.2  # velocity of a wheel's centre over the sliding speed that it takes away, in place of the spin
+_SLIDING = 1e8  # weight of sliding speeds against masses, where not all can be zero
+_LEAST = 1e-4  # of the weights of unknowns in constraints (their roots), over the largest
 
 
 @dataclass(frozen=True)
@@ -160,6 +165,58 @@ def _wheels(system: Compiled, state: S.State, runs: np.ndarray) -> tuple[csr_mat
         for k, found in ((1, entries[:, 0]), (3, entries[:, 1:]))
     )
     return sliding, centres, names
+
+
+def rolling_velocities(
+    start: Tangent, run: Run, solved: Callable[[int], tuple[np.ndarray, str]], held: np.ndarray, G: csr_matrix,
+    g_t: np.ndarray,
+) -> tuple[np.ndarray, str]:  # fmt: skip
+    """Return velocities (first,) at which wheels roll, and the method that gave them.
+
+    Args:
+        solved: returns velocities that fulfil so many of the rows G v = -g_t, and the method; the last rows are the
+            sliding speeds.
+        held: dofs (first,) bool whose velocities are given.
+
+    Raises:
+        ModelError: a wheel slides, or what joints allow would move its centre in place of its spin.
+    """
+    n = len(run.tyres)
+    others = G.shape[0] - n
+    v, method = solved(G.shape[0])
+    if not n:
+        return v, method
+    without, _ = solved(others)
+    least = _ROLLS * float(np.abs(without).max(initial=0.0)) * float(np.abs(run.sliding).max())
+    if np.any(np.abs(G[:others] @ without + g_t[:others]) > least):
+        return v, method  # joints contradict each other without the wheels
+    slides = run.sliding @ without
+    strays = np.linalg.norm((run.centres @ (v - without)).reshape(-1, 3), axis=1)
+    speed = np.where(strays > _STRAYS * np.abs(slides) + least, slides, 0.0)
+    if not speed.any() and np.any(np.abs(G @ v + g_t) > least):
+        speed = run.sliding @ _least_sliding(start, run, without, held, G[:others], g_t[:others])
+    worst = int(np.abs(speed).argmax())
+    if not abs(speed[worst]) > least:
+        return v, method
+    raise ModelError(
+        f"it would slide by {abs(speed[worst]):.6g} m/s, since joints, motions and given speeds hold its spin",
+        owner=Owner("Tyre", run.tyres[worst]),
+        remedy="let its wheel turn by a joint, or two wheels of an axle turn against each other by a differential",
+    )
+
+
+def _least_sliding(
+    start: Tangent, run: Run, v: np.ndarray, held: np.ndarray, G: csr_matrix, g_t: np.ndarray
+) -> np.ndarray:
+    """Return velocities (first,) near v with G v = -g_t and the least sum of squares of the sliding speeds."""
+    free = np.flatnonzero(~held)
+    S_f = run.sliding[:, free]
+    M = start.M[: v.size, : v.size][free][:, free]
+    A = M + (_SLIDING * (M.diagonal().max(initial=0.0) or 1.0)) * (S_f.T @ S_f)
+    u = v.copy()
+    saddle = factor(A, G[:, free], "saddle", least=_LEAST, judged=False)
+    u[free] += saddle.solve((M - A) @ v[free], -(g_t + G @ v))[0]
+    return u
 
 
 def road_normals(system: Compiled) -> Iterator[np.ndarray]:
