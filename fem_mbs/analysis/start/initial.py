@@ -334,7 +334,7 @@ def consistent_velocities(
             u, asked = v - wanted, model.initial_method
 
             def solved(rows: int) -> tuple[np.ndarray, str]:
-                """Return velocities (first,) that fulfil the first rows, by the least departure from the wanted ones."""
+                """Return velocities (first,) that fulfil the first rows, departing least from those wanted."""
                 g = g_t[:rows] + G[:rows] @ wanted
                 change, how = _solved(start, asked, method, u.copy(), held, G[:rows], g, run.stiff)
                 return wanted + change, how
