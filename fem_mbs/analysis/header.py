@@ -60,6 +60,7 @@ def fingerprint(context: RunContext) -> str:
             digest.update(np.ascontiguousarray(array).tobytes())
     told = [
         context.model.initial_speeds,
+        context.model.runnings,
         context.model.assembling,
         [replace(e, function=None) for e in context.model.events],
         [[lock.name, lock.locked, lock.value, lock.ready, lock.limit, lock.slip, lock.breaks_at]

@@ -110,7 +110,7 @@ def begin(step: PlannedStep, context: RunContext) -> None:
 def _with_brakes(step: PlannedStep, context: RunContext) -> RunContext:
     """Return the context in which brakes slip that the velocities given for the start move."""
     events, model = context.events, context.model
-    if events is None or not step.kind.takes_events or not (model.initial_velocities or model.initial_speeds):
+    if events is None or not step.kind.takes_events or not model.starts_moving:
         return context
     silent = events.switching.without_brakes()
     if silent is None:

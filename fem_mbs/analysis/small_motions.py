@@ -86,7 +86,7 @@ def linearised(
     if lin.moving:
         warnings.append("the state moves: eigenvalues are those of its matrices held at this instant")
     model = compiled.model
-    if not lin.moving and not end.started and (model.initial_velocities or model.initial_speeds):
+    if not lin.moving and not end.started and model.starts_moving:
         warnings.append("velocities of the start come with the first transient; the state is at rest")
     out = _out_of_balance(lin)
     if out > _BALANCED:

@@ -286,6 +286,8 @@ def _start(model: Any, begun: Beginning) -> Iterator[str]:
     change = start.largest_change or 0.0
     if model.initial_velocities and change > 1e-9 * speed:
         text += f", which changed what was given by up to {change:.3g}"
+    if start.missing_power and abs(start.missing_power) > 1e-6:
+        text += f"; {start.missing_power:.4g} W would keep the speed"
     yield text
 
 

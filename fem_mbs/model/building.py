@@ -29,6 +29,7 @@ from fem_mbs.model.records import (
     JointCoordinate,
     JointData,
     LockData,
+    RunningStart,
     StateVariable,
 )
 from fem_mbs.properties.materials import Material
@@ -95,6 +96,7 @@ class Building:
         self.initial_velocities: list[InitialVelocity] = []
         self.initial_speeds: list[InitialSpeed] = []
         self.initial_method = "auto"
+        self.runnings: list[RunningStart] = []
         self.assembling: Assembling | None = None
         self.shown_units: Units | None = None
         self.events: list[Event] = []
@@ -264,6 +266,11 @@ class Building:
         known = f"there are {', '.join(table)}" if table else "none exists"
         remedy = f'did you mean "{close[0]}"?' if close else known
         raise ModelError(f'no {what} "{name}"', owner=owner, value=name, remedy=remedy)
+
+    @property
+    def starts_moving(self) -> bool:
+        """Return whether velocities of the start are given."""
+        return bool(self.initial_velocities or self.initial_speeds or self.runnings)
 
     def vector(self, value: Any, owner: str, key: str) -> np.ndarray:
         try:

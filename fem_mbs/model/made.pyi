@@ -2540,6 +2540,33 @@ class MadeCalls:
             axis: for "rotation" in space.
         """
 
+    def running(
+        self,
+        on: Place,
+        velocity: Vector,
+        spin: Number | str | Vector | None = None,
+        centre: Vector | None = None,
+    ) -> None:
+        """Vehicles that run at the start: velocities of all their parts, and spins of wheels that roll without slip.
+
+        Start with a mechanism that runs: everything that joints, couplings and springs connect to a body gets the
+        velocity
+        of that body, as a rigid motion, and wheels get the spins with which they roll.
+
+        The body moves as given.  Tyres have no longitudinal slip; joints, gears, curves that roll and motions hold.
+        All
+        else departs least from the rigid motion: first in its strain rates, then in its velocities, weighted with the
+        masses.  So suspensions are at rest, and shafts, gears and engines turn with the wheels.  Parts that only the
+        ground
+        connects do not belong to the mechanism.  `initial` velocities are added before.
+
+        Args:
+            on: a body of the mechanism, or a node with rotations.
+            velocity: (dimension,) numbers, of the body, or with a centre of the point there. [m/s]
+            spin: angular velocity: plane: a number; space: (3,) numbers. [rad/s]
+            centre: point about which the mechanism turns with the spin; None: the place of the body at the start. [m]
+        """
+
     def copy(
         self,
         of: str | Sequence[str],

@@ -155,6 +155,8 @@ class Model(MadeCalls, Shown):
     initial_velocities = Built()
     initial_speeds = Built()
     initial_method = Built()
+    runnings = Built()
+    starts_moving = Built()
     assembling = Built()
     shown_units = Built()
     events = Built()

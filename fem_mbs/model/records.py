@@ -20,6 +20,7 @@ __all__ = [
     "JointData",
     "JointCoordinate",
     "LockData",
+    "RunningStart",
     "StateVariable",
     "Step",
 ]
@@ -56,6 +57,18 @@ class InitialSpeed:
     axis: np.ndarray | None
     against: int
     value: float
+
+
+@dataclass(frozen=True)
+class RunningStart:
+    """A mechanism that runs at the start: the place and the node of a body of it, its velocity (dimension,), its spin
+    (rotation dofs,) and the point about which it turns; None: the body."""
+
+    place: str
+    node: int
+    velocity: np.ndarray
+    spin: np.ndarray
+    centre: np.ndarray | None
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from fem_mbs.model.connections.ties import Tie
 from fem_mbs.model.copies.movement import Copy
 from fem_mbs.model.fields import DisplayUnits
 from fem_mbs.model.geometry import NamedNode, PlacedMesh
-from fem_mbs.model.initial import Assembly, Initial, StartSpeed
+from fem_mbs.model.initial import Assembly, Initial, Running, StartSpeed
 from fem_mbs.model.loads.forces import Force, LineLoad, Moment
 from fem_mbs.model.loads.frames import BaseExcitation, Centrifugal
 from fem_mbs.model.loads.submodels import Submodel
@@ -152,6 +152,7 @@ TABLES: Sequence[Table] = (
     Table("rotor", RotorAxis),
     Table("initial", Initial, alone=True),
     Table("initial_speed", StartSpeed),
+    Table("running", Running),
     Table("copy", Copy),
     Table("sensor", SensorRequest, kinds=sensor_kinds),
     Table("event", EventRule),

@@ -152,6 +152,12 @@ class StartReport(Record):
     method: str | None = entry(optional=True)
     largest_change: float | None = entry("of a velocity", unit="m/s, rad/s", optional=True)
     spin: SpinReport | None = entry(optional=True)
+    missing_power: float | None = entry(
+        "of running starts: what would keep the speed, beside what loads and drives of the model give; negative: the "
+        "model speeds up",
+        unit="W",
+        optional=True,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -441,10 +441,14 @@ class Tangent:
         for name in ("K", "C", "M", "_inertial", "_elastic"):
             self.__dict__.pop(name, None)
 
-    def of_nodes(self, stiffness: float = 0.0, mass: float = 0.0, joints: float | None = None) -> csr_matrix:
-        """Return the symmetric part of a tangent over the dofs of nodes (n, n); see `control`."""
+    def of_nodes(
+        self, stiffness: float = 0.0, mass: float = 0.0, joints: float | None = None,
+        blocks: Sequence[Block] | None = None,
+    ) -> csr_matrix:  # fmt: skip
+        """Return the symmetric part of a tangent of these blocks (all, if None) over the dofs of nodes (n, n); see
+        `control`."""
         first = self.compiled.first_multiplier
-        A = self.assemble(self.control(stiffness, mass=mass, joints=joints))[1][:first, :first]
+        A = self.assemble(self.control(stiffness, mass=mass, joints=joints), blocks)[1][:first, :first]
         return csr_matrix(0.5 * (A + A.T))
 
     def damping(self, blocks: Sequence[Block]) -> csr_matrix:

@@ -114,6 +114,11 @@ def _speed(m: Model) -> Model:
     return m
 
 
+def _running(m: Model) -> Model:
+    m.running("one", velocity=(3.0, 0.0, 0.0), spin=(0.0, 0.0, 0.5))
+    return m
+
+
 def _sliding(m: Model) -> Model:
     m.joint("rail", "prismatic", "ground", "rod:end", point=(1.0, 0.0, 0.0), axis=X)
     m.friction("thing", "rail", coefficient=0.1, smoothing=0.01)
@@ -199,5 +204,6 @@ CASES = {
     "RotorAxis": (_with("rotor", "thing", X, on="rod"), 1, "thing"),
     "Initial": (lambda: _velocity(frame()), 4, ""),
     "StartSpeed": (lambda: _speed(frame()), 1, ""),
+    "Running": (lambda: _running(frame()), 2, ""),
     "SensorRequest": (_with("sensor", "thing", "distance", a="rod:end", b="one"), 1, "thing"),
 }

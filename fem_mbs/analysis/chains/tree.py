@@ -14,7 +14,7 @@ from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.connections.joints import Joint, JointSpring
 from fem_mbs.model.copies.movement import Copy
 from fem_mbs.model.fields import DisplayUnits
-from fem_mbs.model.initial import Initial, StartSpeed
+from fem_mbs.model.initial import Initial, Running, StartSpeed
 from fem_mbs.model.materials import CrossSection, LinearMaterial, NamedFunction, NamedParameter
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.parts.bodies import RigidBody
@@ -52,8 +52,8 @@ _PLANE: dict[str, tuple[tuple[str, bool, str], ...]] = {
 }
 #: Declarations that a tree is made of, and those that add nothing that moves.
 _KNOWN = (
-    RigidBody, Joint, JointSpring, Initial, StartSpeed, SensorRequest, CheckRequest, DisplayUnits, NamedParameter,
-    NamedFunction, LinearMaterial, CrossSection, Copy,
+    RigidBody, Joint, JointSpring, Initial, StartSpeed, Running, SensorRequest, CheckRequest, DisplayUnits,
+    NamedParameter, NamedFunction, LinearMaterial, CrossSection, Copy,
 )  # fmt: skip
 _FREE = (("x", True, ""), ("y", True, ""), ("z", True, ""), *((axis, slides, "") for axis, slides in _TURNS))
 _FREE_PLANE = (("x", True, ""), ("y", True, ""), ("z", False, ""))

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, diags, hstack, lil_matrix, vstack
 
 from fem_mbs.analysis.start.redundancy import constraint_labels
+from fem_mbs.analysis.start.running import rolling_velocities, run_of
 from fem_mbs.analysis.start.states import state_rates
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.laws import TimeFunction
@@ -24,6 +25,7 @@ from fem_mbs.solvers.linear.redundancy import dependencies
 from fem_mbs.solvers.linear.saddle import Saddle
 from fem_mbs.solvers.linear.service import factor
 from fem_mbs.solvers.stepping import layout as S
+from fem_mbs.system.blocks import Block
 from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.states import body_axes, director_velocities, moved, spatial_axes
 from fem_mbs.system.tangent import Level, Tangent
@@ -292,7 +294,16 @@ def consistent_velocities(
         angular = _angular_functions(compiled)
         jets[angular, 1] = spin.of_step(jets[angular, 1])
     wanted[s.states] = 0.0  # they follow below
-    given = spin is not None or current or bool(model.initial_velocities)
+    run = None if current else run_of(compiled, started(compiled, state))
+    if run is not None:
+        if spin is not None:
+            raise ModelError(
+                "the whole model turns steadily, so nothing of it can start running",
+                owner=Owner("Running", run.bodies[0]),
+                remedy=f"remove it, or {spin.owner}",
+            )  # fmt: skip
+        wanted += run.field
+    given = spin is not None or current or bool(model.initial_velocities) or run is not None
     held = ~system.movable
     rates = np.zeros(first)
     rates[system.driven.dofs] = jets[system.driven.functions, 1]
@@ -305,19 +316,33 @@ def consistent_velocities(
     if model.initial_speeds and not current:
         rows, values = _speed_rows(compiled, first)
         G, g_t = vstack((G, rows)).tocsr(), np.concatenate((g_t, -values))
+    if run is not None:
+        G, g_t = vstack((G, run.rows)).tocsr(), np.concatenate((g_t, -run.values(wanted)))
     method = "projection" if current else model.initial_method
     moving = bool(np.any(rates) or np.any(g_t))
     if method == "auto":
-        method = "projection" if given else "strain-free"
+        method = "projection" if given and run is None else "strain-free"
     v = wanted.copy()
     if method == "given":
         v[held] = np.where(np.abs(v[held]) > 0.0, v[held], rates[held])
         v = _with_ways(compiled, G, g_t, v)
     elif moving or given:
         v[held] = rates[held]
-        v, method = _solved(start, model.initial_method, method, v, held, G, g_t)
+        if run is None:
+            v, method = _solved(start, model.initial_method, method, v, held, G, g_t)
+        else:
+            u, asked = v - wanted, model.initial_method
+
+            def solved(rows: int) -> tuple[np.ndarray, str]:
+                """Return velocities (first,) that fulfil the first rows, departing least from those wanted."""
+                g = g_t[:rows] + G[:rows] @ wanted
+                change, how = _solved(start, asked, method, u.copy(), held, G[:rows], g, run.stiff)
+                return wanted + change, how
+
+            v, method = rolling_velocities(start, run, solved, held, G, g_t)
     # (what a projection leaves of velocities is round-off of them)
-    _check_velocities(compiled, G, g_t, v, rates, held, float(np.abs(wanted).max(initial=0.0)) if current else 0.0)
+    before, more = float(np.abs(wanted).max(initial=0.0)) if current else 0.0, run.names if run is not None else []
+    _check_velocities(compiled, G, g_t, v, rates, held, before, more)
     changed = np.abs(v - wanted)
     changed[system.offset[model.building.path_nodes]] = 0.0  # whose rates nobody gives
     change = float(changed.max(initial=0.0)) if given else 0.0
@@ -336,17 +361,29 @@ def consistent_velocities(
     if s.states.size:
         state.V[0, s.states] = state_rates(started(compiled, state, jets[:, 0]))[s.states]
     turning = spin and SpinReport(speed=spin.speed, speed_of_the_steps=float(spin.of_step(spin.speed)))
-    return StartReport(method=method, largest_change=change, spin=turning)
+    missing = None if run is None else _missing_power(compiled, state, jets[:, 0])
+    return StartReport(method=method, largest_change=change, spin=turning, missing_power=missing)
+
+
+def _missing_power(compiled: CompiledModel, state: S.State, values: np.ndarray) -> float:
+    """Return the power [W] that forces at the start take from the motion, which drives would have to give; constraints
+    that do not move have none."""
+    here = started(compiled, state, values)
+    free = np.flatnonzero(compiled.system.movable)
+    r = here.matrices.force(here.control(2.0, mass=1.0), here.functions, state)
+    return float(r[free] @ spatial_axes(compiled.system, state, state.V[0])[free])
 
 
 def _solved(
-    start: Tangent, asked: str, method: str, v: np.ndarray, held: np.ndarray, G: csr_matrix, g_t: np.ndarray
-) -> tuple[np.ndarray, str]:
+    start: Tangent, asked: str, method: str, v: np.ndarray, held: np.ndarray, G: csr_matrix, g_t: np.ndarray,
+    stiff: list[Block] | None = None,
+) -> tuple[np.ndarray, str]:  # fmt: skip
     """Return velocities (first,) with G v = -g_t, and the method that gave them.
 
     Args:
         asked: method of the model; "auto" takes the projection where there are no least strain rates.
         v: the given velocities; those of ``held`` dofs (first,) bool stay.
+        stiff: blocks whose strain rates are least; None: all.
 
     Raises:
         ModelError: there are no least strain rates, though they were asked for.
@@ -354,11 +391,11 @@ def _solved(
     first = v.size
     free, h = np.flatnonzero(~held), np.flatnonzero(held)
     Gf, c = G[:, free], -(g_t + G[:, h] @ v[h])
-    M, K = start.M[:first, :first], start.of_nodes(2.0, joints=0.0)
+    M, K = start.M[:first, :first], start.of_nodes(2.0, joints=0.0, blocks=stiff)
     scale = M.diagonal().max(initial=0.0) or 1.0
-    stiff = K.diagonal().max(initial=0.0)
+    largest = K.diagonal().max(initial=0.0)
     if method == "strain-free":
-        weight = _EPS_MASS * (stiff / scale if stiff else 1.0)
+        weight = _EPS_MASS * (largest / scale if largest else 1.0)
         found = _least_strain_rates(K, weight * M, Gf, v, c, free, h)
         if found is not None:
             v[free] = found
@@ -372,7 +409,7 @@ def _solved(
                 remedy='use "projection"',
             )
     # the projection also takes the last digits out of the least strain rates
-    W = M + (1e-12 * (scale / stiff if stiff else 1.0)) * K
+    W = M + (1e-12 * (scale / largest if largest else 1.0)) * K
     saddle = constrained(W[free][:, free], Gf)
     for _ in range(2):
         v[free] += saddle.solve(np.zeros(free.size), c - Gf @ v[free])[0]
@@ -381,10 +418,10 @@ def _solved(
 
 def _check_velocities(
     compiled: CompiledModel, G: csr_matrix, g_t: np.ndarray, v: np.ndarray, rates: np.ndarray, held: np.ndarray,
-    before: float,
+    before: float, more: list[str],
 ) -> None:  # fmt: skip
     """Check that velocities fulfil the constraints, and the rates of what is held or driven; ``before``: size of those
-    that they were made of.
+    that they were made of; ``more``: names of the last rows of G.
 
     Raises:
         ModelError: naming the constraints that contradict each other, or the dof.
@@ -395,7 +432,7 @@ def _check_velocities(
     size = max(float(np.abs(v).max(initial=0.0)), float(np.abs(g_t).max(initial=0.0)), before)
     if not np.isfinite(v).all() or np.any(defect > 1e-6 * size * np.maximum(1.0, abs(G).max() if G.nnz else 1.0)):
         row = int(np.nanargmax(defect)) if defect.size else 0
-        names = _contradiction(compiled, G[:, np.flatnonzero(~held)], c, row)
+        names = _contradiction(compiled, G[:, np.flatnonzero(~held)], c, row, more)
         raise ModelError(
             f"{names} contradict each other by {defect[row]:g}",
             owner=Owner("Initial velocity"),
@@ -422,9 +459,9 @@ def _with_ways(compiled: CompiledModel, G: csr_matrix, g_t: np.ndarray, v: np.nd
     return v
 
 
-def _contradiction(compiled: CompiledModel, G: csr_matrix, c: np.ndarray, row: int) -> str:
+def _contradiction(compiled: CompiledModel, G: csr_matrix, c: np.ndarray, row: int, more: list[str]) -> str:
     """Return a text for messages on the constraints that ask for contradictory speeds G v = c (m,), the worst in
-    ``row``."""
+    ``row``; ``more``: names of the last rows."""
     speeds = compiled.model.initial_speeds
     system = compiled.system
     equations = np.zeros(system.n_dof - 1 - system.first_multiplier, bool)
@@ -434,7 +471,7 @@ def _contradiction(compiled: CompiledModel, G: csr_matrix, c: np.ndarray, row: i
     words = np.where(equations, "equation", "joint")
     names = [f'{word} "{name}"' for word, name in zip(words, constraint_labels(system), strict=True)]
     names += ["coinciding nodes"] * len(compiled.system.system.shared)
-    names += [f'the speed of "{speed.place}"' for speed in speeds]
+    names += [f'the speed of "{speed.place}"' for speed in speeds] + more
     for loop in dependencies(G):
         if len(loop.dependent) and row in loop.rows:
             found = list(dict.fromkeys(names[i] for i in loop.clash(c)))

@@ -8,6 +8,7 @@ import numpy as np
 
 from fem_mbs.analysis.start.initial import function_jets, started
 from fem_mbs.analysis.start.redundancy import constraint_labels, find_constraints, sentences
+from fem_mbs.analysis.start.running import road_normals
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.states import at_rest
@@ -41,13 +42,18 @@ def _unloaded(compiled: CompiledModel, state: S.State) -> Tangent:
 
 
 def unheld(compiled: CompiledModel, state: S.State) -> np.ndarray:
-    """Return axes (dim,) bool along which the whole model can move without straining anything and without a joint."""
+    """Return axes (dim,) bool along which the whole model can move without straining anything and without a joint.
+
+    Tyres hold along the normal of their road, also where they do not press yet.
+    """
     system, dim = compiled.system, compiled.model.dimension
     first = system.first_multiplier
     places = system.offset[: len(system.nodes.x)][:, None] + np.arange(dim)
     found = np.asarray((system.system.equation[places] >= 0).all(axis=0))
     if not found.any():
         return found  # as of nearly every model
+    for normals in road_normals(system):
+        found &= ~np.any(np.abs(normals) > _ROUND, axis=0)
     for A in (_unloaded(compiled, state).of_nodes(2.0, joints=0.0), started(compiled, state).gradients[:, :first]):
         for axis in np.flatnonzero(found):
             way = np.zeros(first)

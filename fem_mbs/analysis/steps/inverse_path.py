@@ -193,7 +193,7 @@ smoother path: four continuous derivatives for a load below a carriage."""
 
     def look_ahead(self, step: PlannedStep, context: RunContext, ahead: Ahead) -> None:
         self.places(step, context)
-        if not ahead.moved and (context.model.initial_velocities or context.model.initial_speeds):
+        if not ahead.moved and context.model.starts_moving:
             raise ModelError(
                 "a path begins at rest", owner=step.owner, remedy="remove the initial velocities of the model"
             )

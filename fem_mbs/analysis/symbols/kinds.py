@@ -34,7 +34,7 @@ from fem_mbs.model.connections.ties import Tie
 from fem_mbs.model.copies.movement import Copy
 from fem_mbs.model.fields import DisplayUnits
 from fem_mbs.model.geometry import NamedNode, PlacedMesh
-from fem_mbs.model.initial import Assembly, Initial, StartSpeed
+from fem_mbs.model.initial import Assembly, Initial, Running, StartSpeed
 from fem_mbs.model.loads.forces import Force, LineLoad, Moment
 from fem_mbs.model.loads.frames import BaseExcitation, Centrifugal
 from fem_mbs.model.loads.submodels import Submodel
@@ -166,6 +166,7 @@ DRAWN: dict[type[Declaration], Maker | Elsewhere | NotDrawn] = {
     RotorAxis: loads.rotor,
     Initial: loads.initial,
     StartSpeed: loads.start_speed,
+    Running: loads.running,
     SensorRequest: sensor,
     Temperature: NotDrawn("a temperature is a field of its part"),
     Imperfection: NotDrawn("nodes are drawn where it has moved them"),

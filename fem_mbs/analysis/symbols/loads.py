@@ -209,3 +209,14 @@ def start_speed(said: Any, drawing: Drawing) -> Iterator[Symbol]:
     glyph = "turn" if turning else "velocity"
     text = told(said, "on", "axis")
     yield from drawing.marks("starts", glyph, said, "initial speed", text, drawing.nodes(said.on), axis)
+
+
+def running(said: Any, drawing: Drawing) -> Iterator[Symbol]:
+    text = told(said, "velocity", "spin", "centre")
+    if np.any(said.velocity):
+        yield from drawing.marks(
+            "starts", "velocity", said, "running start", text, drawing.nodes(said.on), drawing.vector(said.velocity)
+        )
+    if said.spin is not None and np.any(said.spin):
+        axis = (0.0, 0.0, said.spin) if drawing.dimension == 2 else said.spin
+        yield from drawing.marks("starts", "turn", said, "running start", text, drawing.nodes(said.on), axis)

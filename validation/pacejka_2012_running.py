@@ -1,0 +1,104 @@
+"""Running starts: spins of wheels that roll, of a gear train behind them, in a curve, and a car that runs on steadily.
+
+        v ->   +-------- car --------+        w_i = v_i/r_e,i      wheels of two radii, tyres without slip
+               |spring        spring |        w_engine = i w       gear on the axle
+              (o) r_1           r_2 (o)       v_i = W (R -+ b/2)   in a curve about a point at the distance R
+        ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+
+A free rolling wheel has V_x = r_e w: H. B. Pacejka, "Tire and Vehicle Dynamics", 3rd edition, Butterworth-Heinemann
+2012, section 1.2.1.  The references are the closed forms of rigid kinematics and of statics.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem_mbs import Model, ModelError, solve
+from fem_mbs.validation.case import Findings
+
+CASES = {"B-RUNNING": "Spins, gear trains and steadiness of a car that runs from the start"}
+
+G, BODY, WHEEL = 9.81, 1000.0, 45.0
+LENGTH, WIDTH = (1.2, -1.3), 1.4  # places of the axles, from the mass centre of the body, and track
+RADII, TYRE, SPRING, RATIO = (0.32, 0.27), 2e5, 3e4, 3.5
+SPEED, TURN, CURVE = 25.0, 0.25, 60.0
+
+
+def build(h: float, steps: int, turn: float = 0.0, engine: bool = False, locked: bool = False) -> Model:
+    """Return the car, in statics and then in a transient; ``turn`` [rad/s] about a point to its left."""
+    m = Model(3, "running car", gravity=(0.0, 0.0, -G))
+    m.body("car", (0.0, 0.0, 0.6), BODY, (300.0, 1200.0, 1300.0))
+    for axle, (x, r) in enumerate(zip(LENGTH, RADII, strict=True)):
+        for side, y in (("left", WIDTH / 2.0), ("right", -WIDTH / 2.0)):
+            at, name = (x, y, r), f"{side} {axle}"
+            m.body(f"upright {name}", at, 20.0, (0.5, 0.5, 0.5))
+            m.joint(f"strut {name}", "prismatic", "car", f"upright {name}", point=at, axis=(0.0, 0.0, 1.0))
+            m.joint_spring(f"spring {name}", f"strut {name}", stiffness=SPRING, damping=2000.0)
+            m.body(f"wheel {name}", at, WHEEL - 20.0, (0.6, 1.1, 0.6))
+            hub = {"kind": "weld"} if locked else {"kind": "revolute", "axis": (0.0, 1.0, 0.0)}
+            m.joint(f"hub {name}", a=f"upright {name}", b=f"wheel {name}", point=at, **hub)
+            m.tyre(
+                f"tyre {name}", f"wheel {name}", axis=(0.0, 1.0, 0.0), radius=r, stiffness=TYRE, damping=0.01,
+                slip_stiffness=(6e4, 5e4),
+            )  # fmt: skip
+            m.sensor(f"spin {name}", "angular velocity", on=f"wheel {name}")
+            m.sensor(f"load {name}", "tyre", on=f"tyre {name}")
+    if engine:
+        m.body("engine", (0.2, 0.0, 0.6), 80.0, (2.0, 2.0, 2.0))
+        m.joint("shaft", "revolute", "car", "engine", point=(0.2, 0.0, 0.6), axis=(0.0, 1.0, 0.0))
+        m.gear("gear", "hub left 1", "shaft", ratio=RATIO)
+        m.sensor("engine", "angular velocity", on="engine")
+    m.sensor("place", "position", on="car")
+    m.sensor("velocity", "velocity", on="car")
+    if turn:
+        m.running("car", velocity=(0.0, 0.0, 0.0), spin=(0.0, 0.0, turn), centre=(0.0, CURVE, 0.0))
+    else:
+        m.running("car", velocity=(SPEED, 0.0, 0.0))
+        m.static_step()
+    m.transient_step(h * steps, h, "run", frames=0)
+    return m
+
+
+def loads() -> tuple[float, float]:
+    """Return the forces [N] of one tyre of each axle, from the balance of the weights."""
+    front, back = LENGTH
+    share = -back / (front - back)
+    return tuple(0.5 * G * BODY * s + G * WHEEL for s in (share, 1.0 - share))  # type: ignore[return-value]
+
+
+def check(f: Findings) -> None:
+    solution = solve(build(0.01, 200))
+    values = {name: solution.sensor(name, "run").values for name in ("place", "velocity")}
+    why = "closed form: V = r_e w, r_e = r - N/(3 k), N from the balance of weights"
+    for axle, (r, load) in enumerate(zip(RADII, loads(), strict=True)):
+        spin = solution.sensor(f"spin left {axle}", "run").values[:, 1]
+        # the wheels' loads are those of the undeformed car: its pitch moves the mass centre by h sin(pitch)
+        exact = SPEED / (r - load / (3.0 * TYRE))
+        f.row("B-RUNNING", f"spin of a wheel of the radius {r} m [rad/s]", float(spin[0]), exact, why, relative=1e-4)
+        f.zero("B-RUNNING", f"its change in 2 s [rad/s], {r} m", float(np.ptp(spin)), 1e-9, "property: steady running")
+    for name, column, what in (("place", 2, "height of the car [m]"), ("velocity", 0, "speed of the car [m/s]")):
+        change = float(np.ptp(values[name][:, column]))
+        f.zero("B-RUNNING", f"change in 2 s, {what}", change, 1e-9, "property: steady running")
+    energy = solution.steps[-1].series["ledger"][:, :3].sum(axis=1)
+    f.zero("B-RUNNING", "change of the energy over its value", float(np.ptp(energy) / energy[0]), 1e-11, "property")
+
+    solution = solve(build(1e-3, 1, engine=True))
+    wheel, engine = (solution.sensor(name, "run").values[0, 1] for name in ("spin left 1", "engine"))
+    why = "closed form: the ratio of the gear"
+    f.row("B-RUNNING", "spin of the geared engine [rad/s]", float(engine), RATIO * float(wheel), why, relative=1e-10)
+
+    solution = solve(build(1e-3, 1, turn=TURN))
+    why = "closed form: v = W (R - y) over the radius, no load yet"
+    for side, y in (("left", WIDTH / 2.0), ("right", -WIDTH / 2.0)):
+        for axle, r in enumerate(RADII):
+            spin = float(solution.sensor(f"spin {side} {axle}", "run").values[0, 1])
+            exact = TURN * (CURVE - y) / r
+            f.row("B-RUNNING", f"spin in a curve, {side}, {r} m [rad/s]", spin, exact, why, relative=1e-10)
+
+    try:
+        solve(build(1e-3, 1, locked=True))
+        said = ""
+    except ModelError as error:
+        said = str(error)
+    found = float("would slide by 25 m/s" in said)
+    f.row("B-RUNNING", "a locked wheel is refused, with its sliding speed", found, 1.0, "property", tolerance=0.0)
