@@ -145,20 +145,12 @@ def check(f: Findings) -> None:
     known = reference()
     summary = solve(mass()).steps[-1].summary
     for w, exact in zip(frequencies(summary), known["D1"], strict=True):
-        f.row("D1", f"circular frequency {exact:g} [rad/s]", w, exact, "1e-10", relative=1e-10, kind=CLOSED_FORM)
+        f.row("D1", f"circular frequency {exact:g} [rad/s]", w, exact, "1e-10", CLOSED_FORM, relative=1e-10)
     good_pairs(f, "D1", "rotor", summary)
 
     summary = solve(build()).steps[-1].summary
     for w, exact in zip(frequencies(summary), known["D2"], strict=True):
-        f.row(
-            "D2",
-            f"circular frequency {exact:g} [rad/s]",
-            w,
-            exact,
-            "1e-6: its digits",
-            tolerance=1e-6,
-            kind=RECOMPUTED,
-        )
+        f.row("D2", f"circular frequency {exact:g} [rad/s]", w, exact, "1e-6: its digits", RECOMPUTED, tolerance=1e-6)
     f.zero("D2", "largest real part", np.abs(np.array(summary["eigenvalues"])[:, 0]).max(), 1e-8, "nothing damps")
     good_pairs(f, "D2", "shaft", summary)
 
@@ -192,7 +184,7 @@ def check(f: Findings) -> None:
     M, C, K = random_matrices()
     modes = complex_modes(M, C, K, count=6)
     far = [np.abs(modes.values - p).min() / abs(p) for p in known["D4"]]
-    f.zero("D4", "largest relative distance of the lowest six from QR's", max(far), 1e-8, "demanded", kind=INDEPENDENT)
+    f.zero("D4", "largest relative distance of the lowest six from QR's", max(far), 1e-8, "demanded", INDEPENDENT)
     good_pairs(f, "D4", "random", {"residuals": modes.residuals, "biorthogonality": modes.biorthogonality})
 
     summaries = []
@@ -200,17 +192,22 @@ def check(f: Findings) -> None:
         summary = solve(free_beam(shift)).steps[-1].summary
         for w, exact in zip(frequencies(summary), known["D5"], strict=True):
             f.row(
-                "D5", f"circular frequency {exact:g}, shift {shift:g}", w, exact, "1e-5: digits, 40 elements",
-                relative=1e-5, kind=RECOMPUTED,
-            )  # fmt: skip
+                "D5",
+                f"circular frequency {exact:g}, shift {shift:g}",
+                w,
+                exact,
+                "1e-5: digits, 40 elements",
+                RECOMPUTED,
+                relative=1e-5,
+            )
         f.row(
             "D5",
             f"zeros of two rigid motions, shift {shift:g}",
             summary["zeros"],
             4,
             "twice each",
+            PROPERTY,
             tolerance=0.0,
-            kind=PROPERTY,
         )
         summaries.append(summary)
     good_pairs(f, "D5", "all shifts", *summaries)

@@ -54,8 +54,8 @@ def check(f: Findings) -> None:
             squares(ratio)[0],
             value,
             "1e-3",
+            RECOMPUTED,
             tolerance=1e-3,
-            kind=RECOMPUTED,
         )
     low = [squares(r)[0] for r in ratios]
     f.figure(

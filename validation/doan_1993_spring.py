@@ -110,28 +110,28 @@ def check(f: Findings) -> None:
         k,
         known["stiffness"],
         "2 %: a close helix",
+        CLOSED_FORM,
         relative=0.02,
-        kind=CLOSED_FORM,
     )
     falls = np.diff(frequencies[:, 0]).max()
     f.between("B-SPRING", "largest change of the first frequency per load [1/s]", falls, -1e3, 0.0, "it falls only")
     f.row(
         "B-SPRING", "negative eigenvalues behind the critical point of the path",
-        end.series["negative eigenvalues"][-1], 1, "counted", tolerance=0.0, kind=PROPERTY,
+        end.series["negative eigenvalues"][-1], 1, "counted", PROPERTY, tolerance=0.0,
     )  # fmt: skip
     vanishing = zero(frequencies[-4:, 0] ** 2, torques[-4:])
     f.row(
         "B-SPRING", "torque at which the lowest frequency vanishes [N m], against the inertia count", vanishing, count,
-        "5e-4: extrapolated from .98 to .999 of it", relative=5e-4, kind=SELF,
+        "5e-4: extrapolated from .98 to .999 of it", SELF, relative=5e-4,
     )  # fmt: skip
     demanded = known["agreement"]
     f.row(
         "B-SPRING", "linear buckling at .999 of it [N m], against the inertia count", linear[-1], count,
-        "0.5 % demanded; the stresses are taken as growing linearly", relative=demanded, kind=SELF,
+        "0.5 % demanded; the stresses are taken as growing linearly", SELF, relative=demanded,
     )  # fmt: skip
     f.row(
         "B-SPRING", "linear buckling at .999 of it [N m], against the vanishing frequency", linear[-1], vanishing,
-        "0.5 % demanded", relative=demanded, kind=SELF,
+        "0.5 % demanded", SELF, relative=demanded,
     )  # fmt: skip
     good_pairs(f, "B-SPRING", "up to .99 of it", *modes[:-2])
     f.zero(

@@ -130,20 +130,19 @@ def _duffing(f: Findings, known: dict) -> None:
                 curves.append(Curve(x[: int(2.2 * exact / h)], v[: int(2.2 * exact / h)], f"{name}, h = 0.01 s"))
         coarse, middle, fine = (periods[h] for h in (0.01, 0.005, 0.0025))
         f.row(
-            "B-DUFFING",
-            f"period, {name}, h = 0.0025 s",
-            fine,
-            exact,
-            "second order in h",
-            relative=2e-4,
-            kind=CLOSED_FORM,
+            "B-DUFFING", f"period, {name}, h = 0.0025 s", fine, exact, "second order in h", CLOSED_FORM, relative=2e-4
         )
         f.row(
-            "B-DUFFING", f"period, {name}, extrapolated", (4.0 * fine - middle) / 3.0, exact, "fourth order in h",
-            relative=1e-6, kind=CLOSED_FORM,
-        )  # fmt: skip
+            "B-DUFFING",
+            f"period, {name}, extrapolated",
+            (4.0 * fine - middle) / 3.0,
+            exact,
+            "fourth order in h",
+            CLOSED_FORM,
+            relative=1e-6,
+        )
         slope = float(np.log2((coarse - exact) / (middle - exact)))
-        f.row("B-DUFFING", f"order of the period, {name}", slope, 2.0, "second order", tolerance=0.1, kind=PROPERTY)
+        f.row("B-DUFFING", f"order of the period, {name}", slope, 2.0, "second order", PROPERTY, tolerance=0.1)
         f.zero("B-DUFFING", f"change of the energy, {name}", errors, CONSERVED, "round-off")
     x = np.linspace(-1.2 * AMPLITUDE, 1.2 * AMPLITUDE, 41)
     law = {"table": np.column_stack((x, STIFFNESS * x + CUBIC * x**3)), "interpolation": "spline"}
@@ -152,7 +151,7 @@ def _duffing(f: Findings, known: dict) -> None:
     t, x, v = solution.steps[0].time, solution.sensor("x").values[:, 0] + AMPLITUDE, solution.sensor("v").values[:, 0]
     f.row(
         "B-DUFFING", "period, hardening, spline through 41 points", _period(t, x, v, 9), known["T hardening"],
-        "second order in h; the spline is within 1e-4", relative=4e-4, kind=CLOSED_FORM,
+        "second order in h; the spline is within 1e-4", CLOSED_FORM, relative=4e-4,
     )  # fmt: skip
     f.zero(
         "B-DUFFING", "change of the energy, spline", energy_error(solution.steps[0], constant=True), 1e-11, "round-off"
@@ -177,8 +176,8 @@ def _stops(f: Findings, known: dict) -> None:
             _period(t, x, v, 9),
             exact,
             "second order in h",
+            CLOSED_FORM,
             relative=1e-4,
-            kind=CLOSED_FORM,
         )
         f.zero(
             "B-STOP",
@@ -199,7 +198,7 @@ def _stops(f: Findings, known: dict) -> None:
         f.row(
             "B-STOP", f"dissipation over the loss of kinetic energy, h = {h:g} s",
             step.ledger("dissipated")[-1] / loss, 1.0,
-            "the ledger", tolerance=1e-10, kind=PROPERTY,
+            "the ledger", PROPERTY, tolerance=1e-10,
         )  # fmt: skip
     f.row(
         "B-STOP",
@@ -207,8 +206,8 @@ def _stops(f: Findings, known: dict) -> None:
         speeds[-1],
         known["rebound"],
         "second order in h",
+        CLOSED_FORM,
         relative=1e-4,
-        kind=CLOSED_FORM,
     )
     f.figure("Impact on a damped stop", curves, "Time [s]", "Velocity [m/s]", "It leaves with 83 % of its speed.")
 
@@ -233,9 +232,9 @@ def _control(f: Findings, known: dict) -> None:
         worst[1] * wd / TURNING,
         2e-3,
         "second order",
-        kind=CLOSED_FORM,
+        CLOSED_FORM,
     )
-    f.row("B-PD", "order", float(np.log2(worst[0] / worst[1])), 2.0, "second order", tolerance=0.1, kind=PROPERTY)
+    f.row("B-PD", "order", float(np.log2(worst[0] / worst[1])), 2.0, "second order", PROPERTY, tolerance=0.1)
     h = 0.0025
     solution = solve(build_rotor(h, 8.0, f"{AMPLITUDE_R}*sin({OMEGA_R}*t)"))
     t, q = solution.steps[0].time, solution.sensor("q").values[:, 0]
@@ -244,7 +243,7 @@ def _control(f: Findings, known: dict) -> None:
     a, b = np.linalg.lstsq(basis, q[late], rcond=None)[0]
     f.row(
         "B-PD", "amplitude over that of the reference", np.hypot(a, b) / AMPLITUDE_R, abs(known["transfer"]),
-        "second order in h; the start has died down to 1e-10", relative=2e-3, kind=CLOSED_FORM,
+        "second order in h; the start has died down to 1e-10", CLOSED_FORM, relative=2e-3,
     )  # fmt: skip
     f.row(
         "B-PD",
@@ -252,8 +251,8 @@ def _control(f: Findings, known: dict) -> None:
         np.arctan2(b, a),
         float(np.angle(known["transfer"])),
         "second order in h",
+        CLOSED_FORM,
         tolerance=2e-3,
-        kind=CLOSED_FORM,
     )
     f.figure(
         "A controller that starts to turn", curves, "Time [s]", "r - q [rad]", "The error dies down within a second."

@@ -68,10 +68,14 @@ def check(f: Findings) -> None:
             ratio = -step.series["sensor/pull"][:, 1] / PULL
             late = step.time > step.time[0] + 0.5 * DURATION
             f.row(
-                "B-CAPSTAN", f"ratio of the tensions, mu = {mu:g}, {n} parts", float(ratio[late].mean()), known,
+                "B-CAPSTAN",
+                f"ratio of the tensions, mu = {mu:g}, {n} parts",
+                float(ratio[late].mean()),
+                known,
                 "closed form; straight parts (order two), what sticks creeps, the cable is stiff in bending",
-                relative=8e-3 if n == 16 else 3e-3, kind=CLOSED_FORM,
-            )  # fmt: skip
+                CLOSED_FORM,
+                relative=8e-3 if n == 16 else 3e-3,
+            )
             f.zero(
                 "B-CAPSTAN", f"closing error of the energy, mu = {mu:g}, {n} parts", energy_error(step), CONSERVED,
                 "round-off",

@@ -104,7 +104,7 @@ def check(f: Findings) -> None:
         f.zero(
             "B-BALL-BEAM", f"deviation of the middle from the moving mass, m/M = {ratio:g}", error, 5e-3,
             "independent computation in the file, 30 modes; 32 straight elements (order two: .009, .0014, .0004 of 20, "
-            "40, 80)", kind=INDEPENDENT,
+            "40, 80)", INDEPENDENT,
         )  # fmt: skip
         f.zero(
             "B-BALL-BEAM", f"closing error of the energy, m/M = {ratio:g}", energy_error(step), CONSERVED, "round-off"
@@ -113,7 +113,7 @@ def check(f: Findings) -> None:
             error = float(np.abs(found - known["moving force"]).max()) / largest
             f.zero(
                 "B-BALL-BEAM", "deviation from the moving force, m/M = 0.001", error, 5e-3,
-                "closed form; the inertia of the mass changes it by 2 m/M", kind=CLOSED_FORM,
+                "closed form; the inertia of the mass changes it by 2 m/M", CLOSED_FORM,
             )  # fmt: skip
         scale = mass * GRAVITY * SPAN**3 / (48.0 * EI)
         curves += [

@@ -167,14 +167,17 @@ def check(f: Findings) -> None:
         ref = fine + (fine - coarse) / (1.0 if carriage else 7.0)
         name = "turning carriage" if carriage else "mass"
         f.row(
-            "B-MOVING-MASS", f"largest difference of the path of the {name} over its depth",
-            np.abs(w - ref).max() / np.abs(ref).max(), 0.0,
-            "independent computation: sines; rounded by elements of L/16 and large rotation, (w/L)^2", tolerance=3e-3,
-            kind=INDEPENDENT,
-        )  # fmt: skip
+            "B-MOVING-MASS",
+            f"largest difference of the path of the {name} over its depth",
+            np.abs(w - ref).max() / np.abs(ref).max(),
+            0.0,
+            "independent computation: sines; rounded by elements of L/16 and large rotation, (w/L)^2",
+            INDEPENDENT,
+            tolerance=3e-3,
+        )
         f.row(
             "B-MOVING-MASS", f"deepest place of the {name} [m]", w.min(), ref.min(),
-            "independent computation: sines", relative=2e-3, kind=INDEPENDENT,
+            "independent computation: sines", INDEPENDENT, relative=2e-3,
         )  # fmt: skip
         step = solution.steps[0]
         f.zero("B-MOVING-MASS", f"closing error of the energy, {name}", energy_error(step), CONSERVED, "conserved")
@@ -192,12 +195,17 @@ def _bar(f: Findings) -> None:
         s, angle = thrown(step.time).T
         place = np.column_stack((s * np.cos(angle), s * np.sin(angle)))
         errors.append(np.abs(solution.sensor("place").values - place).max())
-    f.zero("B-BAR-SLIDER", f"largest distance from its path [m], turning by {angle[-1]:.1f} rad, h = 4 ms", errors[1],
-           3e-4, "independent computation: s'' = s w^2, (J + m s^2) w constant; h^2 and the stiff bar",
-           kind=INDEPENDENT)  # fmt: skip
+    f.zero(
+        "B-BAR-SLIDER",
+        f"largest distance from its path [m], turning by {angle[-1]:.1f} rad, h = 4 ms",
+        errors[1],
+        3e-4,
+        "independent computation: s'' = s w^2, (J + m s^2) w constant; h^2 and the stiff bar",
+        INDEPENDENT,
+    )
     way = np.abs(solution.sensor("way").values[:, 0] - (s - PLACE)).max()
     f.zero("B-BAR-SLIDER", "largest error of the way along the bar [m], h = 4 ms", way, 3e-4,
-           "independent computation, as above", kind=INDEPENDENT)  # fmt: skip
+           "independent computation, as above", INDEPENDENT)  # fmt: skip
     f.between("B-BAR-SLIDER", "order of the error", np.log2(errors[0] / errors[1]), 1.8, 2.2, "mid-point rule: 2")
     f.zero("B-BAR-SLIDER", "change of the energy", energy_error(step, constant=True), CONSERVED, "conserved")
 
@@ -215,12 +223,12 @@ def _arc(f: Findings) -> None:
         )
         f.zero(
             "B-ARC-SLIDER", f"largest distance from the compound pendulum [m], {label}", error, 5e-4,
-            "independent computation: equation of the pendulum; cubics of 10 degrees, h = 4 ms", kind=INDEPENDENT,
+            "independent computation: equation of the pendulum; cubics of 10 degrees, h = 4 ms", INDEPENDENT,
         )  # fmt: skip
         way = solution.sensor("way").values[-1, 0]
         f.row(
             "B-ARC-SLIDER", f"way along the arc [m], {label}", way, RADIUS * (ref[-1] - ANGLE),
-            "independent computation: arc of the pendulum", tolerance=3e-4, kind=INDEPENDENT,
+            "independent computation: arc of the pendulum", INDEPENDENT, tolerance=3e-4,
         )  # fmt: skip
     # free to turn about the tangent: a body whose centre is on the line keeps its spin there
     model = slider("cylindrical_along_beam", 3, 8, 4e-3)

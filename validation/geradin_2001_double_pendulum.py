@@ -86,12 +86,12 @@ def check(f: Findings) -> None:
             k = round(when / 1e-3)
             f.zero(
                 "B-PEND2", f"tip after {when:g} s against rigid links, {kind} joints [m]",
-                np.abs(tip[k] - exact[k]).max(), 1e-4, "1e-4 asked for; h = 1 ms, EI = 1e9", kind=INDEPENDENT,
+                np.abs(tip[k] - exact[k]).max(), 1e-4, "1e-4 asked for; h = 1 ms, EI = 1e9", INDEPENDENT,
             )  # fmt: skip
         f.zero("B-PEND2", f"change of the energy, {kind} joints", energy_error(step, constant=True), CONSERVED, "exact")
     f.zero(
         "B-PEND2", "spherical against revolute joints, largest distance of the tips [m]",
-        np.abs(tips["spherical"] - tips["revolute"]).max(), 1e-9, "the motion is plane; alike", kind=SELF,
+        np.abs(tips["spherical"] - tips["revolute"]).max(), 1e-9, "the motion is plane; alike", SELF,
     )  # fmt: skip
     exact = rigid(step.time)
     f.figure(

@@ -103,8 +103,8 @@ def check(f: Findings) -> None:
             slope(sizes, errors),
             2.0,
             "second order: 0.1",
+            PROPERTY,
             tolerance=0.1,
-            kind=PROPERTY,
         )
         curves.append(Curve(np.array(sizes), np.abs(errors), label, "o-"))
 
@@ -118,8 +118,8 @@ def check(f: Findings) -> None:
         errors[-1] / (20.0 * sizes[-1] ** 2),
         1.0 / 12.0,
         "the next term is (w h)^2/7 of it: 1e-4",
+        CLOSED_FORM,
         relative=1e-3,
-        kind=CLOSED_FORM,
     )
 
     # a vibrating beam: period of its first mode
@@ -139,8 +139,8 @@ def check(f: Findings) -> None:
         errors[1] / (w * sizes[1]) ** 2,
         1.0 / 12.0,
         "zero crossings are interpolated; next term 1e-3",
+        CLOSED_FORM,
         relative=1e-2,
-        kind=CLOSED_FORM,
     )
     f.row(
         "B-ORDER",
@@ -148,8 +148,8 @@ def check(f: Findings) -> None:
         w,
         np.pi**2,
         "8 elements, slender limit: 1e-4",
+        CLOSED_FORM,
         relative=1e-4,
-        kind=CLOSED_FORM,
     )
 
     # a tumbling body: its axes after 10 s

@@ -18,7 +18,7 @@ contact is a shoe without mass that a joint holds on the belt: the friction depe
 
 Source: N. Hoffmann, M. Fischer, R. Allgaier, L. Gaul, "A minimal model for studying properties of the mode-coupling
 type instability in friction induced oscillations", Mech. Res. Comm. 29 (2002), 197-205,
-doi:10.1016/S0093-6413(02)00254-9.  The references are computed here from the two equations.
+doi:10.1016/S0093-6413(02)00254-9.  The references are recomputed from the two equations.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def check(f: Findings) -> None:
     found = solve(model).steps[-1].summary["boundary"]
     f.row(
         "B-FRICTION", "critical coefficient of friction", found[0][0], known["critical"],
-        "1e-6: springs turn by 1e-7", relative=1e-6, kind=CLOSED_FORM,
+        "1e-6: springs turn by 1e-7", CLOSED_FORM, relative=1e-6,
     )  # fmt: skip
 
     coefficients, dampings = np.linspace(0.1, 1.2, 12), np.array([0.0, 0.2, 0.4, 0.8])
@@ -109,7 +109,7 @@ def check(f: Findings) -> None:
     exact = np.array([[rightmost(mu, d).real for d in dampings] for mu in coefficients])
     f.zero(
         "B-FRICTION", "growth rates of 48 points against the two equations [1/s]", np.abs(growth - exact).max(), 2e-6,
-        "springs turn by 1e-7", kind=INDEPENDENT,
+        "springs turn by 1e-7", INDEPENDENT,
     )  # fmt: skip
 
     mu = 0.6
@@ -126,9 +126,14 @@ def check(f: Findings) -> None:
     t = step.time[late][: 120 * swing.size : 120]
     rate = float(np.polyfit(t[1:-1], swing[1:-1], 1)[0])
     f.row(
-        "B-FRICTION", "growth rate of a transient, mu = 0.6 [1/s]", rate, p.real, "3 %: read from largest values",
-        relative=3e-2, kind=INDEPENDENT,
-    )  # fmt: skip
+        "B-FRICTION",
+        "growth rate of a transient, mu = 0.6 [1/s]",
+        rate,
+        p.real,
+        "3 %: read from largest values",
+        INDEPENDENT,
+        relative=3e-2,
+    )
     f.zero(
         "B-FRICTION", "closing error of its ledger, relative", step.summary["energy"]["closing_error_relative"], 1e-10,
         "conserved, losses and work of the belt booked",

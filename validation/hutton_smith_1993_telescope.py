@@ -156,7 +156,7 @@ def check(f: Findings) -> None:
     f.between(case, "dofs of the whole", baseline.linear.stiffness.shape[0], 3300, 3400, "3350 in the paper")
     f.between(case, "mode 1 [Hz]", full[0], 7.0, 13.0, "about 10 Hz")
     f.between(case, "mode 40 [Hz]", full[-1], 127.0, 147.0, "134 Hz in the paper")
-    f.row(case, "mode 10 [Hz]", full[9], 39.0, "39 Hz in the paper", tolerance=0.5, kind=PROPERTY)
+    f.row(case, "mode 10 [Hz]", full[9], 39.0, "39 Hz in the paper", PROPERTY, tolerance=0.5)
     curves, kept = [], []
     for cutoff in CUTOFFS:
         found = baseline if cutoff == CUTOFFS[-1] else assemble_components(model, cutoff=cutoff)
@@ -173,13 +173,12 @@ def check(f: Findings) -> None:
                 0.0,
                 most,
                 words,
-                kind=SELF,
             )
         f.between(case, f"cut-off {cutoff:g} Hz: smallest error", error.min(), -1e-9, 1.0, "Ritz: none below")
         curves.append(Curve(np.arange(1.0, n + 1.0), 100.0 * np.maximum(error, 1e-9), f"{cutoff:g} Hz", "o-"))
-    f.between(case, "cut-off 150 Hz: largest error of 40 modes", error.max(), 0.0, 0.05, "1 % in the paper", kind=SELF)
+    f.between(case, "cut-off 150 Hz: largest error of 40 modes", error.max(), 0.0, 0.05, "1 % in the paper")
     for cutoff, n, paper in zip(CUTOFFS, kept, known["kept"], strict=True):
-        f.row(case, f"modes kept, cut-off {cutoff:g} Hz", n, paper, "of its kind", tolerance=10, kind=PROPERTY)
+        f.row(case, f"modes kept, cut-off {cutoff:g} Hz", n, paper, "of its kind", PROPERTY, tolerance=10)
     gap = np.abs(baseline.coupled.interface[: baseline.conditions]).max()
     f.zero(case, "largest entry of A T [1/sqrt(kg)]", gap, 1e-12, "exact")
     f.figure("Error by cut-off", curves, "Mode", "Error of the frequency [%]",
@@ -200,8 +199,8 @@ def _sensitivities(f: Findings, case: str, baseline) -> None:
                 value,
                 sign,
                 "all mass, all stiffness",
+                PROPERTY,
                 tolerance=1e-9,
-                kind=PROPERTY,
             )
     strongest = int(np.abs(found[0, :, 0]).argmax())
     f.row(
@@ -210,8 +209,8 @@ def _sensitivities(f: Findings, case: str, baseline) -> None:
         strongest,
         BODY.index("chopping mechanism"),
         "as in the paper",
+        PROPERTY,
         tolerance=0,
-        kind=PROPERTY,
     )
     at = np.arange(1.0, len(names) + 1.0)
     bars = [
@@ -243,21 +242,15 @@ def _lowered(f: Findings, case: str, baseline, mode: int, required: float) -> No
     more = one.alpha / ((target - 1.0) / slope)
     f.between(case, "density of the chopping mechanism: alpha over that of first order", more, 1.0, 4.0, "3 there")
     whole = study.full({names[0]: one.alpha}, mode)[-1]
-    f.row(case, "mode 10 of the whole model with it [Hz]", whole, required, "cut-off 150 Hz", relative=2e-3, kind=SELF)
+    f.row(case, "mode 10 of the whole model with it [Hz]", whole, required, "cut-off 150 Hz", SELF, relative=2e-3)
     factors = {("density", "chopping mechanism"): 1.0 + one.alpha}
     rebuilt = assemble_components(build(factors), cutoff=CUTOFFS[0]).full_modes(mode)[-1]
-    f.row(case, "mode 10 of a model built so [Hz]", rebuilt, whole, "two ways to one matrix", relative=1e-9, kind=SELF)
+    f.row(case, "mode 10 of a model built so [Hz]", rebuilt, whole, "two ways to one matrix", SELF, relative=1e-9)
     f.row(case, "mode 10 with new component modes [Hz]", study.synthesis({names[0]: one.alpha}).frequencies[mode - 1],
-          required, "T is the same", relative=1e-9, kind=SELF)  # fmt: skip
+          required, "T is the same", SELF, relative=1e-9)  # fmt: skip
     two = study.combination({mode: required})
     f.row(
-        case,
-        "two parameters: mode 10 [Hz]",
-        two.frequencies[two.modes[0] - 1],
-        required,
-        "Newton",
-        relative=1e-9,
-        kind=PROPERTY,
+        case, "two parameters: mode 10 [Hz]", two.frequencies[two.modes[0] - 1], required, "Newton", SELF, relative=1e-9
     )
     f.between(
         case, "two parameters: |alpha| over that of one", np.linalg.norm(two.alphas) / one.alpha, 0.1, 1.0, "less"
@@ -271,17 +264,7 @@ def _lowered(f: Findings, case: str, baseline, mode: int, required: float) -> No
     f.zero(case, "two parameters: slope of the frequency across alpha", turn, 1e-5, "least norm")
     anew = study.combination({mode: required}, anew=True)
     whole = study.full(anew.alphas, mode)[anew.modes[0] - 1]
-    f.row(
-        case, "two parameters, new modes: whole model [Hz]", whole, required, "cut-off 150 Hz", relative=2e-3, kind=SELF
-    )
+    f.row(case, "two parameters, new modes: whole model [Hz]", whole, required, "cut-off 150 Hz", SELF, relative=2e-3)
     factors = {("density", "chopping mechanism"): 1.0 + anew.alphas[0], ("modulus", "inner tube"): 1.0 + anew.alphas[1]}
     rebuilt = assemble_components(build(factors), cutoff=CUTOFFS[0]).full_modes(mode)[anew.modes[0] - 1]
-    f.row(
-        case,
-        "two parameters: a model built so [Hz]",
-        rebuilt,
-        whole,
-        "two ways to one matrix",
-        relative=1e-9,
-        kind=SELF,
-    )
+    f.row(case, "two parameters: a model built so [Hz]", rebuilt, whole, "two ways to one matrix", SELF, relative=1e-9)

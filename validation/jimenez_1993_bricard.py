@@ -116,8 +116,8 @@ def check(f: Findings) -> None:
             limit(*times),
             known[name]["period"],
             "digits",
+            RECOMPUTED,
             relative=2e-8,
-            kind=RECOMPUTED,
         )
         for when in (1.0, 2.0):
             P3 = limit(*(r.sensor("P3").values[round(when / h)] for r, h in zip(runs, (0.01, 0.005), strict=True)))
@@ -128,7 +128,7 @@ def check(f: Findings) -> None:
                 error,
                 1e-7,
                 "fourth order of the limit",
-                kind=RECOMPUTED,
+                RECOMPUTED,
             )
         fine = runs[1]
         t = fine.steps[0].time[1:41]
@@ -139,7 +139,7 @@ def check(f: Findings) -> None:
         for what, value in (("smallest", np.abs(rates).min()), ("largest", np.abs(rates).max())):
             f.row(
                 case, f"{what} acceleration of a joint at rest [rad/s2], {name}", value, known[name]["acceleration"],
-                "h^2 of the first 40 steps of 5 ms", relative=1e-4, kind=RECOMPUTED,
+                "h^2 of the first 40 steps of 5 ms", RECOMPUTED, relative=1e-4,
             )  # fmt: skip
         f.zero(case, f"change of the energy, {name}, h = 5 ms", energy_error(fine.steps[0], constant=True), CONSERVED,
                "conserved")  # fmt: skip
@@ -151,20 +151,25 @@ def check(f: Findings) -> None:
         if side == 0.0:
             lowest = fine.steps[0].ledger("potential").min()
             f.row(
-                case, "smallest potential energy [J], h = 5 ms", lowest, known["potential"], "a step beside it",
-                tolerance=1e-4, kind=RECOMPUTED,
-            )  # fmt: skip
+                case,
+                "smallest potential energy [J], h = 5 ms",
+                lowest,
+                known["potential"],
+                "a step beside it",
+                RECOMPUTED,
+                tolerance=1e-4,
+            )
             warning = " ".join(fine.steps[0].summary["warnings"])
             rank = re.search(r"30 constraints of rank (\d+)", warning)
             f.row(
                 case, "rank of the 30 constraints, as reported", float(rank[1]) if rank else 0.0, known["rank"],
-                "a count", tolerance=0.0, kind=PROPERTY,
+                "a count", PROPERTY, tolerance=0.0,
             )  # fmt: skip
     beams = [solve(build(h, elements=1, duration=4.0)) for h in (0.01, 0.005)]
     times = [period(r.steps[0].time, r.sensor("P3").values) for r in beams]
     f.row(
         case, "period [s], each rod a stiff beam, h -> 0", limit(*times), known["thin rods"]["period"],
-        "bending under the weight: 1e-5", relative=1e-4, kind=RECOMPUTED,
+        "bending under the weight: 1e-5", RECOMPUTED, relative=1e-4,
     )  # fmt: skip
     f.zero(
         case, "change of the energy, beams, h = 5 ms", energy_error(beams[1].steps[0], constant=True), CONSERVED,

@@ -107,7 +107,7 @@ def check(f: Findings) -> None:
             left,
             bound,
             "independent computation; next order of h",
-            kind=INDEPENDENT,
+            INDEPENDENT,
         )
     for run, h in zip(runs, STEPS, strict=True):
         f.zero(case, f"change of the energy, h = {1e3 * h:g} ms", energy_error(run.steps[0], constant=True), CONSERVED,

@@ -105,8 +105,8 @@ def check(f: Findings) -> None:
                         value,
                         expected,
                         "3 %: another rule and mass",
+                        RECOMPUTED,
                         relative=0.03,
-                        kind=RECOMPUTED,
                     )
                 else:
                     sign = -1.0 if "lag" in name else 1.0
