@@ -150,7 +150,9 @@ class StartReport(Record):
     """How the velocities of the start were made consistent; empty where the step before has left them."""
 
     method: str | None = entry(optional=True)
-    largest_change: float | None = entry("of a velocity", unit="m/s, rad/s", optional=True)
+    largest_change: float | None = entry(
+        "of a velocity; of running starts from the rigid motion", unit="m/s, rad/s", optional=True
+    )
     spin: SpinReport | None = entry(optional=True)
     missing_power: float | None = entry(
         "of running starts: what would keep the speed, beside what loads and drives of the model give; negative: the "
