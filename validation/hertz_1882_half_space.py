@@ -61,10 +61,10 @@ def check(f: Findings) -> None:
             "B-HERTZ", f"force of a quarter at the approach {d:g} R [N]", float(measured), exact,
             "11 and more nodes touch, and the error swings as their number jumps", CLOSED_FORM, tolerance=0.05 * exact,
         )  # fmt: skip
-    d = np.linspace(0.0, APPROACH, 60)
+    way = np.linspace(0.0, APPROACH, 60)
     f.figure(
         "Force of a quarter of the ball",
-        [Curve(d, E / (1.0 - NU**2) * np.sqrt(RADIUS) * d**1.5 / 3.0, "Hertz"),
+        [Curve(way, E / (1.0 - NU**2) * np.sqrt(RADIUS) * way**1.5 / 3.0, "Hertz"),
          Curve(np.array([*known]), force, "solids", "o")],
         "Approach [m]", "Force [N]",
     )  # fmt: skip

@@ -15,6 +15,7 @@ import numpy as np
 
 from fem_mbs import Model, ModelError, solve
 from fem_mbs.validation.case import Findings
+from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY
 
 CASES = {"B-RUNNING": "Spins, gear trains and steadiness of a car that runs from the start"}
 
@@ -69,31 +70,51 @@ def loads() -> tuple[float, float]:
 def check(f: Findings) -> None:
     solution = solve(build(0.01, 200))
     values = {name: solution.sensor(name, "run").values for name in ("place", "velocity")}
-    why = "closed form: V = r_e w, r_e = r - N/(3 k), N from the balance of weights"
+    why = "V = r_e w, r_e = r - N/(3 k), N from the balance of weights"
     for axle, (r, load) in enumerate(zip(RADII, loads(), strict=True)):
         spin = solution.sensor(f"spin left {axle}", "run").values[:, 1]
         # the wheels' loads are those of the undeformed car: its pitch moves the mass centre by h sin(pitch)
         exact = SPEED / (r - load / (3.0 * TYRE))
-        f.row("B-RUNNING", f"spin of a wheel of the radius {r} m [rad/s]", float(spin[0]), exact, why, relative=1e-4)
-        f.zero("B-RUNNING", f"its change in 2 s [rad/s], {r} m", float(np.ptp(spin)), 1e-9, "property: steady running")
+        f.row(
+            "B-RUNNING",
+            f"spin of a wheel of the radius {r} m [rad/s]",
+            float(spin[0]),
+            exact,
+            why,
+            CLOSED_FORM,
+            relative=1e-4,
+        )
+        f.zero("B-RUNNING", f"its change in 2 s [rad/s], {r} m", float(np.ptp(spin)), 1e-9, "steady running")
     for name, column, what in (("place", 2, "height of the car [m]"), ("velocity", 0, "speed of the car [m/s]")):
         change = float(np.ptp(values[name][:, column]))
-        f.zero("B-RUNNING", f"change in 2 s, {what}", change, 1e-9, "property: steady running")
+        f.zero("B-RUNNING", f"change in 2 s, {what}", change, 1e-9, "steady running")
     energy = solution.steps[-1].series["ledger"][:, :3].sum(axis=1)
-    f.zero("B-RUNNING", "change of the energy over its value", float(np.ptp(energy) / energy[0]), 1e-11, "property")
+    f.zero(
+        "B-RUNNING", "change of the energy over its value", float(np.ptp(energy) / energy[0]), 1e-11, "steady running"
+    )
 
     solution = solve(build(1e-3, 1, engine=True))
     wheel, engine = (solution.sensor(name, "run").values[0, 1] for name in ("spin left 1", "engine"))
-    why = "closed form: the ratio of the gear"
-    f.row("B-RUNNING", "spin of the geared engine [rad/s]", float(engine), RATIO * float(wheel), why, relative=1e-10)
+    why = "the ratio of the gear"
+    f.row(
+        "B-RUNNING",
+        "spin of the geared engine [rad/s]",
+        float(engine),
+        RATIO * float(wheel),
+        why,
+        CLOSED_FORM,
+        relative=1e-10,
+    )
 
     solution = solve(build(1e-3, 1, turn=TURN))
-    why = "closed form: v = W (R - y) over the radius, no load yet"
+    why = "v = W (R - y) over the radius, no load yet"
     for side, y in (("left", WIDTH / 2.0), ("right", -WIDTH / 2.0)):
         for axle, r in enumerate(RADII):
-            spin = float(solution.sensor(f"spin {side} {axle}", "run").values[0, 1])
+            turning = float(solution.sensor(f"spin {side} {axle}", "run").values[0, 1])
             exact = TURN * (CURVE - y) / r
-            f.row("B-RUNNING", f"spin in a curve, {side}, {r} m [rad/s]", spin, exact, why, relative=1e-10)
+            f.row(
+                "B-RUNNING", f"spin in a curve, {side}, {r} m [rad/s]", turning, exact, why, CLOSED_FORM, relative=1e-10
+            )
 
     try:
         solve(build(1e-3, 1, locked=True))
@@ -101,4 +122,12 @@ def check(f: Findings) -> None:
     except ModelError as error:
         said = str(error)
     found = float("would slide by 25 m/s" in said)
-    f.row("B-RUNNING", "a locked wheel is refused, with its sliding speed", found, 1.0, "property", tolerance=0.0)
+    f.row(
+        "B-RUNNING",
+        "a locked wheel is refused, with its sliding speed",
+        found,
+        1.0,
+        "it says so",
+        PROPERTY,
+        tolerance=0.0,
+    )
