@@ -32,8 +32,9 @@ _A, _B, _OPENING = range(3)  # state variables
 
 @inner
 def _flow(par, e, u, p, sign):
-    """Return the flow into a chamber, of which the valve opens to the supply for u > 0 (``sign`` 1) or u < 0 (-1), and
-    its derivatives by u and p."""
+    """Return the flow into a chamber and its derivatives by u and p.
+
+    The valve connects the chamber with the supply for u > 0 (``sign`` 1) or for u < 0 (-1)."""
     gain, supply = sign * par[e, GAIN], par[e, SUPPLY]
     if not supply < math.inf:
         return gain * u, gain, 0.0

@@ -3232,7 +3232,7 @@ class MadeCalls:
         Args:
             name: of its columns in the results
             on: lock
-            quantity: what of the lock: "force", "coordinate", "speed", "state", "impulse" (default "force")
+            quantity: quantity of the lock: "force", "coordinate", "speed", "state", "impulse" (default "force")
         """
 
     @overload

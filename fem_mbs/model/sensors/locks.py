@@ -59,4 +59,4 @@ class LockState(SensorRequest):
 
     kind: str = kind_key("lock")
     on: Any = key(NAME, "lock", kw_only=True)
-    quantity: str = key(TEXT, "what of the lock", "force", choices=_QUANTITIES, kw_only=True)
+    quantity: str = key(TEXT, "quantity of the lock", "force", choices=_QUANTITIES, kw_only=True)
