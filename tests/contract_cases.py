@@ -338,6 +338,13 @@ def _bushing(dimension, weight, damping=1.0):
     return par
 
 
+# A triangle and a line on one side of its plane, where the gap has a kink: displacements of up to 0.2 in each direction
+# leave a gap of 0.5 at least (0.7 for the second one, whose foot is beyond the edge between the corners 2 and 3).
+_CORNERS = ((0.0, 0.0, 0.0), (2.0, 0.0, 0.0), (0.0, 2.0, 0.0))
+_ABOVE = (*_CORNERS, (0.5, 0.65, 1.0), (0.65, 0.55, 1.1))
+_BEYOND = (*_CORNERS, (1.2, 1.3, -1.8), (1.4, 1.2, -1.7))
+
+
 def _bearing(dimension, speeds, skew=1.0):
     """Random matrices, unsymmetric by ``skew``, in random directions."""
 
@@ -771,7 +778,8 @@ CASES: dict[str, Case | dict[str, Case]] = {
     },
     "face_line_pair3": {
         "": Case(_face(place=(0.3,))),
-        "rubbed": Case(_face(0.02, friction=0.4, place=(0.35,))),
+        "rubbed": Case(_face(0.02, friction=0.4, place=(0.6,)), reference=_ABOVE, deformation=0.2),
+        "rubbed_beyond": Case(_face(0.02, friction=0.4, place=(0.35,)), reference=_BEYOND, deformation=0.2),
     },
     "line_mesh_contact3": {
         "smooth": Case(_mesh_contact(6.0, 0.8, friction=0.0, line=True)),

@@ -8,7 +8,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fem_mbs import AnalysisError, Model, ModelError, reduce_part, solve
+from fem_mbs import AnalysisError, Model, ModelError, reduce_part, run, solve, write_part
+from fem_mbs.modelfile.read import load_model
+from fem_mbs.modelfile.writer import write_model
 from fem_mbs.validation.case import constancy, energy_error
 
 CORNERS = ("bottom_front_left", "bottom_front_right", "bottom_back_left", "top_front_left")
@@ -70,6 +72,65 @@ def test_faces_of_a_part_with_an_interface_that_turns(modes):
     model = Model(3)
     model.reduced_part("p", part, modes=modes)
     conserved(ball_on(model, "p:surface"))
+
+
+FILE = """
+dimension = 3
+
+[[part]]
+name = "p"
+file = "part.h5"
+modes = 20
+
+[[body]]
+name = "ball"
+position = [0.09, 0.1, 0.151]
+mass = 0.2
+inertia = [1e-4, 1e-4, 1e-4]
+
+[[initial]]
+on = "ball"
+velocity = [2.0, 0.8, -1.0]
+
+[[contact]]
+name = "touch"
+a = "p:surface"
+b = "ball"
+surface = "faces"
+ball = 0.05
+stiffness = 1e5
+
+[[sensor]]
+name = "force"
+kind = "contact"
+on = "touch"
+
+[[step]]
+type = "transient"
+duration = 0.01
+h = 2.5e-4
+frames = 4
+restarts = 3
+"""
+
+
+def test_files_and_restart_points_of_faces_of_a_reduced_part(part, tmp_path):
+    """From a file, that file written again, and a restart point: the same bits; by calls the same up to round-off."""
+    called = Model(3)
+    called.reduced_part("p", part, modes=20)
+    force = np.array(ball_on(called, "p:surface").series["sensor/force"])
+    assert np.nanmax(force) > 10.0
+    write_part(tmp_path / "part.h5", part)
+    path, again = tmp_path / "model.toml", tmp_path / "again.toml"
+    path.write_text(FILE, encoding="utf-8")
+    write_model(load_model(path), again)
+    runs = [run(load_model(path), tmp_path / "whole"), run(load_model(again), tmp_path / "again")]
+    runs.append(run(load_model(again), tmp_path / "again", restart=1))
+    first, *others = ({name: np.array(a) for name, a in results.steps[0].series.items()} for results in runs)
+    np.testing.assert_allclose(first["sensor/force"], force, rtol=0.0, atol=1e-11 * np.nanmax(force))
+    for other in others:
+        for name, series in first.items():
+            assert np.array_equal(series, other[name], equal_nan=True), name
 
 
 def test_surface_nodes_of_a_reduced_part_fall_on_a_plane(part):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import shutil
+from typing import Any
 
 import numpy as np
 import pytest
@@ -485,6 +486,40 @@ def test_blow_and_force_at_once():
     model.contact("other", "ground", "ball", point=(0.0, 0.0), axis=(1.0, 0.0), stiffness=1e5, overlap=1.0)
     with pytest.raises(ModelError, match="the same pair has forces of contact and blows"):
         model.contact("soft", "ground", "ball", point=(0.0, 0.0), axis=(0.0, 1.0), stiffness=1e5)
+
+
+def rod_over_ground(*laws: tuple[str, dict[str, Any]]) -> Model:
+    """Beams above the ground, and contacts or impacts with it, each with changes of its keys."""
+    model = Model(3)
+    model.section("rod", "stiffness", EA=1e6, EI=50.0, GA=4e5, GJ=40.0, rhoA=1.0, rhoI=1e-4)
+    model.line("line", (0.03, 0.11, 0.2), (0.43, 0.19, 0.2), 3)
+    model.beams("rod", "line", "rod")
+    for kind, keys in laws:
+        own = {"stiffness": 1e5} if kind == "contact" else {"restitution": 0.5}
+        getattr(model, kind)(kind, "ground", keys.pop("on"), ball=0.02, **own, **keys)
+    return model
+
+
+@pytest.mark.parametrize("surface", ["plane", "triangles"])
+@pytest.mark.parametrize("on", [{"on": "rod", "along": True}, {"on": "line:all"}], ids=["line", "nodes"])
+@pytest.mark.parametrize("turned", [False, True], ids=["force first", "blow first"])
+def test_blow_and_force_at_once_along_lines_and_on_triangles(surface, on, turned):
+    """A node of a line is a ball, too; another offset of the surface is another pair."""
+
+    def keys(height=0.0):
+        place = {"point": (0.0, 0.0, height)}
+        if surface == "plane":
+            return place | {"axis": (0.0, 0.0, 1.0)}
+        return place | {"surface": "triangles", "triangles": {"shape": "box", "size": (2.0, 2.0, 0.2)}}
+
+    def laws(height=0.0):
+        both = [("contact", on | keys()), ("impact", {"on": "line:all"} | keys(height))]
+        return both[::-1] if turned else both
+
+    rod_over_ground(*laws(-0.01))
+    first, second = ('"impact', '"contact') if turned else ('"contact', '"impact')
+    with pytest.raises(ModelError, match=f"forces of contact and blows, by {first}.* and {second}"):
+        rod_over_ground(*laws())
 
 
 @pytest.mark.parametrize(
