@@ -19,7 +19,7 @@ import time
 import numpy as np
 
 from fem_mbs import Model
-from fem_mbs.analysis.backends import backend_named
+from fem_mbs.analysis.distributed.backends import backend_named
 from fem_mbs.analysis.end_state import EndState
 from fem_mbs.meshes.mesh import CellBlock, Mesh
 from fem_mbs.solvers.eigen.modes import real_modes

@@ -104,7 +104,7 @@ def softest(speed: float, stiffness: float, damping: float) -> float:
 
     first = of(np.zeros(2))[0]
     found = minimize(
-        lambda u: of(u)[0] / first, np.zeros(2), method="SLSQP", options={"ftol": 1e-10},
+        lambda u: of(u)[0] / first, np.zeros(2), method="SLSQP", bounds=[(-5.0, 5.0)] * 2, options={"ftol": 1e-10},
         constraints={"type": "ineq", "fun": lambda u: 1.0 - of(u)[1] / LIMIT},
     )  # fmt: skip
     return float(found.fun * first)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.analysis.backends import backend_named
+from fem_mbs.analysis.distributed.backends import backend_named
 from fem_mbs.analysis.end_state import EndState
 from fem_mbs.analysis.kernels import prepare
 from fem_mbs.analysis.linear.linearised import Linearised, Response
@@ -269,7 +269,7 @@ def make_context(
     Args:
         recorder: takes rows, as `fem_mbs.analysis.solution.Solution`.
         compiled: the arrays of the model, if they are there.
-        backend: where linear steps get their matrices, a name of `fem_mbs.analysis.backends`.
+        backend: where linear steps get their matrices, a name of `fem_mbs.analysis.distributed.backends`.
 
     Raises:
         ModelError: the model cannot be computed, or a step makes no sense.

@@ -137,8 +137,8 @@ def run(
         source: the model file, by which the model is known in the folder; None: it is known by its title.
         inputs: files that the model was made of; a run that would remove one is refused.
         overwrite: take the folder of another model, or one with other files in it, too.
-        backend: where linear steps get their matrices, a name of `fem_mbs.analysis.backends`; distributed runs begin
-            with `fem_mbs.analysis.distributed.run.run_distributed`.
+        backend: where linear steps get their matrices, a name of `fem_mbs.analysis.distributed.backends`; distributed
+            runs begin with `fem_mbs.analysis.distributed.run.run_distributed`.
         watch: what the context of the run and its recorder are given to; it returns the recorder that is used instead.
 
     Raises:

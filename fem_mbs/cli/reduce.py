@@ -38,7 +38,7 @@ def reduce_files(
         FemMbsError: as `fem_mbs.reduce_part`, with the file; several parts and one file for them; a file that is
             there.
     """
-    from fem_mbs.analysis.backends import backend_named
+    from fem_mbs.analysis.distributed.backends import backend_named
 
     distributed = backend_named(backend).distributed
     if distributed and (len(paths) > 1 or scheduler is not None):

@@ -91,7 +91,7 @@ ORDER = (
     "fem_mbs.analysis.components",
     "fem_mbs.analysis.rows",
     "fem_mbs.analysis.kernels",
-    "fem_mbs.analysis.backends",
+    "fem_mbs.analysis.distributed.backends",
     "fem_mbs.analysis.context",
     "fem_mbs.analysis.steps.common",
     "fem_mbs.analysis.switched",

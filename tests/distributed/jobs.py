@@ -140,7 +140,7 @@ def frame(backend: str) -> dict[str, Any]:
 
 def shares() -> dict[str, Any]:
     """Return the entries of the stiffness that each rank has, and those of all."""
-    from fem_mbs.analysis.backends import backend_named
+    from fem_mbs.analysis.distributed.backends import backend_named
     from fem_mbs.analysis.end_state import EndState
     from fem_mbs.solvers.distributed.ranks import ranks
 

@@ -18,7 +18,7 @@ import jobs
 import numpy as np
 import pytest
 
-from fem_mbs.analysis.backends import backend_named
+from fem_mbs.analysis.distributed.backends import backend_named
 from fem_mbs.analysis.distributed.partition import bisected
 from fem_mbs.errors import InputError
 from fem_mbs.solvers.distributed import ranks as installed

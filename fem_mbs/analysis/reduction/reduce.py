@@ -27,7 +27,7 @@ import numpy as np
 import scipy.linalg
 from scipy.sparse import bmat, csr_matrix
 
-from fem_mbs.analysis.backends import backend_named
+from fem_mbs.analysis.distributed.backends import backend_named
 from fem_mbs.analysis.end_state import EndState
 from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.analysis.reduction.interfaces import Boundary, make_boundary

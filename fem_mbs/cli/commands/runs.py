@@ -105,7 +105,7 @@ def run(
     backend: Annotated[str, BACKEND] = "local",
 ) -> None:
     """Simulate a model and write its results."""
-    from fem_mbs.analysis.backends import backend_named
+    from fem_mbs.analysis.distributed.backends import backend_named
 
     distributed = backend_named(backend).distributed
     refuse_set(model, settings)
