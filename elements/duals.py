@@ -1,11 +1,12 @@
 """Numbers with their derivatives: forward differentiation in compiled code.
 
 A number is an array (m,): its value, then its derivatives by m - 1 variables; a vector is an array (3, m).  The
-functions take the number ``w`` of entries that count: 1 for values alone.  Where nothing else is said, the result may
+functions compute the first ``w`` entries only: 1 for values alone.  Unless a docstring says otherwise, the result may
 be one of the arguments.
 
-An element whose forces are a long chain of formulas gets its exact tangent so.  Source: Griewank & Walther, Evaluating
-Derivatives (2008), section 3.1.
+Elements whose forces are long chains of formulas get their exact tangents in this way.
+
+Source: Griewank & Walther, Evaluating Derivatives (2008), section 3.1.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def constant(w, value, out):
 
 @inner
 def apply(w, value, slope, a, out):
-    """Fill out with f(a), of which the value and the slope f' are given."""
+    """Fill out with f(a), for given values of f and of its slope f' at a."""
     for i in range(1, w):
         out[i] = slope * a[i]
     out[0] = value

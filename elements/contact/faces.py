@@ -12,9 +12,9 @@ zero; so it does on the inside, and both triangles of an edge add up to 1:
 At a corner with k triangles in a plane every product is 1/4; c_i = 4/k - 1 makes their sum 1 there, too.
 
 Limits: within e_i of a corner the sum of W differs from 1 by some percent.  At the border of a surface it ends within
-e_i, and what is sharp and convex is blunt: a ball that meets an edge between two faces sinks in until it is above one
-of them.  A ball whose centre passes through the face is pushed to the other side (`deep_watch` says so before, and
-`fem_mbs.elements.contact.pair.THROUGH` ends the run).
+e_i.  Sharp convex edges act as blunt ones: a ball that meets an edge between two faces sinks in until it is above one
+of them.  A ball whose centre passes through the face is pushed to the other side.  `deep_watch` warns before that and
+`fem_mbs.elements.contact.pair.THROUGH` ends the run.
 """
 
 from __future__ import annotations

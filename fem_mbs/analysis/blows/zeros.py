@@ -1,4 +1,4 @@
-"""Zero of a function of which each value costs a time step."""
+"""Zero of a function whose values are expensive: each costs a time step."""
 
 from __future__ import annotations
 

@@ -20,8 +20,10 @@ __all__ = ["PartMatrices"]
 
 
 class PartMatrices(Matrices):
-    """Assembles forces (N,), the same on all ranks, and tangents (N, N), of which each rank has the share of its
-    elements."""
+    """Assembles forces (N,) and tangents (N, N).
+
+    Forces are whole on all ranks.  Each rank holds the part of a tangent that its elements give.
+    """
 
     def __init__(self, compiled: Compiled):
         self.compiled, self.ranks = compiled, ranks()
