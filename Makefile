@@ -73,6 +73,7 @@ generated: $(READY)
 	write fem_mbs.results.summary_schema docs/summary.schema.json; \
 	write fem_mbs.model.stubs fem_mbs/model/made.pyi; \
 	write fem_mbs.modelfile.inventory fem_mbs/modelfile/inventory.txt; \
+	write fem_mbs.validation.listing docs/validation-cases.md; \
 	$(BIN)/python -m fem_mbs.decks.reference docs/decks.md; rm $$new
 
 # What builds the site, into the same environment; no other package is changed.

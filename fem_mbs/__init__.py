@@ -42,7 +42,7 @@ if TYPE_CHECKING:  # what `__getattr__` below loads, for type checkers and edito
     from fem_mbs.parts.formats import read_part, write_part
     from fem_mbs.parts.recovery import hot_spots
     from fem_mbs.parts.sid import FlexibleBodyData, body_data
-    from fem_mbs.plot.validation import draw_curves
+    from fem_mbs.plot.validation import draw_curves, draw_model
     from fem_mbs.progress import quiet
     from fem_mbs.results.modes.mac import mac
     from fem_mbs.results.reader import Results
@@ -77,6 +77,7 @@ __all__ = [
     "body_data",
     "complex_modes",
     "draw_curves",
+    "draw_model",
     "hot_spots",
     "identify",
     "linearise",
@@ -153,6 +154,7 @@ _PUBLIC = {
     "body_data": "fem_mbs.parts.sid",
     "complex_modes": "fem_mbs.solvers.eigen.complex_modes",
     "draw_curves": "fem_mbs.plot.validation",
+    "draw_model": "fem_mbs.plot.validation",
     "hot_spots": "fem_mbs.parts.recovery",
     "identify": "fem_mbs.sweeps.identify",
     "linearise": "fem_mbs.analysis.stability.linearise",

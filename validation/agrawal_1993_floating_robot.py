@@ -25,6 +25,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings, extrapolated
 from fem_mbs.validation.kinds import INDEPENDENT
 
+CAPABILITY = "mechanisms"
 CASES = {"B-FLOATING": "momenta and drift of a free-floating robot with a closed chain"}
 
 INCH, POUND = 0.0254, 0.45359237
@@ -118,7 +119,7 @@ def drift(samples: int = 400) -> float:
     return total
 
 
-def build(h: float, loops: int = 1) -> Model:
+def build(h: float = 0.02, loops: int = 1) -> Model:
     """Return the robot at rest but for the driven joints, whose rates begin with the loop."""
     robot = Robot()
     masses, inertias, angles, centres, passive = robot.bodies(START, robot.passive)

@@ -24,6 +24,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error
 from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY, RECOMPUTED
 
+CAPABILITY = "mechanisms"
 CASES = {"B-4BAR": "spatial four-bar with revolute, prismatic, universal and spherical joints"}
 
 LENGTH = 209.0**0.5

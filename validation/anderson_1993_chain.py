@@ -25,6 +25,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error
 from fem_mbs.validation.kinds import INDEPENDENT
 
+CAPABILITY = "mechanisms"
 CASES = {"B-CHAIN": "constraints and energy of long chains of rods; 1e4 rods and 1e4 steps with --long"}
 
 GRAVITY = 9.81

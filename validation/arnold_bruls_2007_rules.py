@@ -30,6 +30,7 @@ from fem_mbs.validation import gonzalez_1996_order as free_body
 from fem_mbs.validation.case import CONSERVED, Curve, Findings
 from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY
 
+CAPABILITY = "integration"
 CASES = {"B-RULES": "orders, levels and dissipation of all integration rules; drift of the explicit one"}
 
 #: Rules and options, with the order of the rule where forces are elastic.
@@ -94,7 +95,7 @@ def _top(h: float, duration: float) -> Model:
     return model
 
 
-def build(kind: str, h: float, duration: float, **options) -> Model:
+def build(kind: str = "oscillator", h: float = 0.1, duration: float = 60.0, **options) -> Model:
     """Return the "oscillator", "pendulum" or "top" in steps of h, or the "free body" of `gonzalez_1996_order`;
     ``options`` of the step: rule and its parameters."""
     if kind == "free body":

@@ -24,6 +24,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error
 from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT, PROPERTY
 
+CAPABILITY = "actuators"
 CASES = {"B-PID": "response of a rotor with a PID controller, poles with filter and lag, a user's law with states"}
 
 J, KP, KI, KD, REFERENCE, DURATION = 0.3, 40.0, 30.0, 5.0, 0.7, 2.0

@@ -31,6 +31,7 @@ from fem_mbs import Model, linearise, solve
 from fem_mbs.validation.case import Curve, Findings, good_pairs
 from fem_mbs.validation.kinds import INDEPENDENT, SELF
 
+CAPABILITY = "modes"
 CASES = {"B-CRANK": "modes of a rotating flexible slider-crank against the crank angle"}
 
 CRANK, ROD, DIAMETER, E, DENSITY = 0.1524, 0.3048, 0.00635, 2.06843e11, 7834.56
@@ -39,7 +40,7 @@ SPEED, SLIDER, DAMPING = 60.0, 0.0378126, 2e-4
 TURN = 2.0 * np.pi / SPEED
 
 
-def build(angles, along: bool = False, elements: int = 8, turns: int = 2, steps: int = 360) -> Model:
+def build(angles=(0.0,), along: bool = False, elements: int = 8, turns: int = 2, steps: int = 360) -> Model:
     """Return the mechanism, its modes at each of the crank angles [rad] of the turn after ``turns``.
 
     ``steps`` per turn; angles are whole multiples of a step.  ``along``: eigenvalues along one transient in between.

@@ -25,12 +25,13 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings, good_pairs
 from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY, RECOMPUTED, quoted
 
+CAPABILITY = "buckling"
 CASES = {"B-BECK": "column under a follower force: coalescence of two modes, flutter, damping that destabilises"}
 
 DAMPING = 1e-3  # [s]
 
 
-def build(load: float, n: int = 10, damping: float = 0.0, count: int = 2) -> Model:
+def build(load: float = 19.5, n: int = 10, damping: float = 0.0, count: int = 2) -> Model:
     """Return the column of n elements under its load."""
     model = Model(2, "Beck's column")
     model.section("column", "stiffness", EA=1e8, EI=1.0, rhoA=1.0, rhoI=0.0)

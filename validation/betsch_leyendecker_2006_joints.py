@@ -18,6 +18,7 @@ import numpy as np
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Findings, constancy, energy_error
 
+CAPABILITY = "mechanisms"
 CASES = {"B-JOINTS": "energy, momenta and constraints of a free machine with flexible links, for every kind of joint"}
 
 AXIS, OTHER = (0.2, 0.4, 1.0), (1.0, -0.3, 0.1)
@@ -51,7 +52,7 @@ SHOWN = ("revolute", "constant_velocity", "screw", "point_on_line", "gear")  # a
 COUPLED = {"gear": ("revolute", "revolute"), "rack": ("revolute", "prismatic"), "rope": ("prismatic", "prismatic")}
 
 
-def build(kind: str, dimension: int, steps: int) -> Model:
+def build(kind: str = "spherical", dimension: int = 3, steps: int = 1000) -> Model:
     """Return two links with a body at each outer end, and the joint between their inner ends."""
     space = dimension == 3
     model = Model(dimension, f"links on a {kind} joint")

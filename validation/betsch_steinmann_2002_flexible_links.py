@@ -20,6 +20,7 @@ import numpy as np
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Findings, constancy, energy_error
 
+CAPABILITY = "flexible"
 CASES = {"B-LINKS": "energy, momenta and constraints of flexible links on all joints of space over 1e4 steps"}
 
 STEPS = 10_000

@@ -25,6 +25,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error
 from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY
 
+CAPABILITY = "rotors"
 CASES = {"B-TRIM": "rotors start in their steady state and stay there"}
 
 LENGTH, SPEED, KL = 1.0, 10.0, 0.5

@@ -25,6 +25,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY, SELF
 
+CAPABILITY = "modes"
 CASES = {"B-RECEPTANCE": "harmonic response of beams at an end and to a shaken clamp, directly and by modes"}
 
 EI, RHO_A, LENGTH, ETA, FORCE = 2.0, 3.0, 1.5, 0.02, 0.7

@@ -19,6 +19,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY, SELF
 
+CAPABILITY = "beams"
 CASES = {"B-ELASTICA": "large deflection of a cantilever under a dead tip load"}
 
 LOADS = (1.0, 2.0, 5.0, 10.0)  # P L^2/EI
@@ -32,7 +33,7 @@ BEAMS = (
 )
 
 
-def build(dimension: int, strains: str, load: float, n: int = 32, increments: int = 5) -> Model:
+def build(dimension: int = 2, strains: str = "exact", load: float = 1.0, n: int = 32, increments: int = 5) -> Model:
     """Return a cantilever of length 1 along x with EI = 1, practically inextensible; ``load`` is P L^2/EI."""
     model = Model(dimension, "elastica")
     model.section("beam", "stiffness", EA=1e7, EI=1.0, GA=np.inf, GJ=1.0, rhoA=0.0, rhoI=0.0)

@@ -27,12 +27,13 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error, extrapolated
 from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY
 
+CAPABILITY = "rotors"
 CASES = {"B-BIPENDULUM": "steady inclination of a driven double pendulum"}
 
 GRAVITY, SPEED = 32.174, 4.0
 
 
-def build(length: float, h: float = 0.01) -> Model:
+def build(length: float = 1.0, h: float = 0.01) -> Model:
     """Return both bars along -y at the start, turning about z with 4 rad/s."""
     model = Model(3, "bipendulum", gravity=(0.0, 0.0, -GRAVITY))
     inertia = length**2 / 12.0

@@ -34,6 +34,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error
 from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT
 
+CAPABILITY = "actuators"
 CASES = {"B-HYSTERESIS": "loops, limits and a forced motion with Bouc and Wen's law; loops of sliders"}
 
 STIFFNESS, LIMIT, AMPLITUDE = 200.0, 30.0, 0.5

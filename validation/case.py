@@ -3,8 +3,10 @@
 A validation file is a module of this package with
 
     docstring    first line the title; then the problem, a sketch, the source
+    CAPABILITY   key of `fem_mbs.validation.capabilities.CAPABILITIES`
     CASES        id of the benchmark -> one sentence on what it shows
-    build()      -> Model; its arguments are the variants of the problem
+    DEVIATIONS   sentences on errors of the literature, and on results that differ from it; may be left out
+    build()      -> Model; its arguments are the variants of the problem; the report draws that without any
     reference()  -> published and recomputed numbers, by name
     check(f)     runs the models and adds rows and figures to the `Findings` f; ``f.long`` asks for the long runs too
 

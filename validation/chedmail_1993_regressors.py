@@ -26,6 +26,7 @@ from fem_mbs import Model, identify, measured_instants, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import PROPERTY, RECOMPUTED
 
+CAPABILITY = "inverse"
 CASES = {"B-REGRESSOR": "masses and stiffnesses from energies; rank of the regressors of a beam with point masses"}
 
 TRUE = {"rhoA": 1.2, "EI": 35.0, "EA": 5e3, "mass": 0.4, "J": 0.02, "k": 12.0}
@@ -34,7 +35,7 @@ SMALL = 1e-5  # displacements and rotations of the end
 TOLERANCE = 1e-3  # of singular values: errors of the elements' loads and masses are 3e-4 with 5 elements
 
 
-def build(values: Mapping[str, float], restarts: int | None = None) -> Model:
+def build(values: Mapping[str, float] = TRUE, restarts: int | None = None) -> Model:
     """Return the pendulum for values of its parameters."""
     model = Model(2, "flexible pendulum", gravity=(0.0, -9.81))
     model.section("rod", "stiffness", EA=values["EA"], EI=values["EI"], rhoA=values["rhoA"])

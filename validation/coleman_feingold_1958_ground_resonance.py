@@ -31,6 +31,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY
 
+CAPABILITY = "rotors"
 CASES = {"B-GROUND": "ground resonance of 3, 4 and 5 blades on even and uneven supports, by multi-blade coordinates"}
 
 HUB, MASS, HINGE, ARM, SPRING, LAG = 80.0, 3.0, 0.3, 2.0, 300.0, 10.0
@@ -39,7 +40,7 @@ EVEN, UNEVEN = (9e4, 9e4), (9e4, 5e4)
 SPEEDS = (15.0, 30.0, 45.0)
 
 
-def build(blades: int, support: tuple[float, float]) -> Model:
+def build(blades: int = 3, support: tuple[float, float] = (9e4, 9e4)) -> Model:
     """Return the rotor in the plane without steps; bodies of blades have no inertia of their own."""
     model = Model(2, "Ground resonance")
     model.node("hub", (0.0, 0.0))

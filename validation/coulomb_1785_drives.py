@@ -28,6 +28,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error
 from fem_mbs.validation.kinds import CLOSED_FORM
 
+CAPABILITY = "contact"
 CASES = {
     "B-ROPE": "a rope on a drum: holds, slides either way",
     "B-SCREW": "moments that lift and lower a weight by a screw, self-locking",
@@ -40,7 +41,7 @@ LIGHT, SMOOTHING = 1.0, 1e-4
 WEIGHT, RADIUS, INERTIA = 500.0, 0.02, 0.003
 
 
-def build(heavy: float, duration: float = 0.2, h: float = 2e-4) -> Model:
+def build(heavy: float = 2.6, duration: float = 0.2, h: float = 2e-4) -> Model:
     """Return two weights on a rope over a drum."""
     model = Model(2, "rope on a drum", gravity=(0.0, -G))
     for name, x, mass in (("light", -0.1, LIGHT), ("heavy", 0.1, heavy)):

@@ -24,6 +24,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error
 from fem_mbs.validation.kinds import CLOSED_FORM
 
+CAPABILITY = "contact"
 CASES = {"B-RING": "energy, free fall and Coulomb's law of a flexible ring that falls on a floor"}
 
 RADIUS, MODULUS, AREA, INERTIA, DENSITY, MU = 2.3917, 7e10, 0.0018, 1.2151e-8, 2690.0, 0.6
@@ -32,7 +33,7 @@ HALF, HEIGHT, SPIN, GRAVITY = 0.0045, 0.5, 1.0, 9.81
 SLIDES = 0.4
 
 
-def build(n: int, h: float, duration: float = 0.8, frames: int = 0) -> Model:
+def build(n: int = 48, h: float = 0.0002, duration: float = 0.8, frames: int = 0) -> Model:
     """Return the ring of n beams over the floor y = 0."""
     model = Model(2, "falling ring", gravity=(0.0, -GRAVITY))
     model.section(

@@ -28,6 +28,7 @@ from fem_mbs import Mesh, Model, reduce_part, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY, SELF
 
+CAPABILITY = "reduction"
 CASES = {"B-CB": "reduced solid, plane and beam parts against full ones by six methods, and their convergence"}
 
 METHODS = ("guyan", "craig_bampton", "macneal", "rubin", "craig_chang", "herting")

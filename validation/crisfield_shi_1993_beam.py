@@ -23,6 +23,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings, constancy, energy_error
 from fem_mbs.validation.kinds import RECOMPUTED
 
+CAPABILITY = "integration"
 CASES = {"C14": "energy, angular momentum and drift of the chord rotation of five variants"}
 
 LENGTH, EA, EI, N = 10.0, 1e4, 500.0, 4
@@ -35,7 +36,7 @@ RULES = {
 }
 
 
-def build(h: float, rule: Any = "exact", duration: float = 10.0, **options) -> Model:
+def build(h: float = 0.05, rule: Any = "exact", duration: float = 10.0, **options) -> Model:
     """Return the beam from x = 0 to 10; sensors of all nodes and end moments."""
     model = Model(2, "free beam")
     model.section("beam", "stiffness", EA=EA, EI=EI, rhoA=1.0, rhoI=1e-3)

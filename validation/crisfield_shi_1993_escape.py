@@ -27,6 +27,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings, energy_error
 from fem_mbs.validation.kinds import CLOSED_FORM, RECOMPUTED
 
+CAPABILITY = "integration"
 CASES = {
     "C10": "critical kinetic energy",
     "C11": "no escape at tau = 0.8 for any step size",
@@ -37,7 +38,7 @@ LENGTH, EA, SPRING, MASS, TAU = 100.0, 500.0, 1.0, 1.0, 0.8
 FAR = 1e6
 
 
-def build(h: float, duration: float, angle: float = 135.0, **options) -> Model:
+def build(h: float = 0.05, duration: float = 200.0, angle: float = 135.0, **options) -> Model:
     """Return the mass at (0, 100), moving off at ``angle`` [deg] from the horizontal."""
     model = Model(2, "escape")
     model.section("bar", "stiffness", EA=EA, rhoA=0.0)

@@ -29,10 +29,11 @@ from fem_mbs.validation import (
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import SELF
 
+CAPABILITY = "integration"
 CASES = {"B-NEWTON": "tangents against differences; quadratic convergence; iterations per step"}
 
 
-def build(name: str, **options) -> Model:
+def build(name: str = "bar and spring", **options) -> Model:
     """Return one long first step of a model."""
     if name == "bar and spring":
         return crisfield_shi_1993_escape.build(2.0, 2.0, **options)

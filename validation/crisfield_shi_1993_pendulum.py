@@ -27,6 +27,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings, crossings, energy_error
 from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY, RECOMPUTED
 
+CAPABILITY = "integration"
 CASES = {
     "C3": "energy of the mid-point rule at every step size",
     "C4": "amplitude of the mid-point rule: no locking",
@@ -40,7 +41,12 @@ LENGTH, MASS, GRAVITY, EA, SPEED = 304.43, 10.0, 980.0, 1e10, 772.5
 
 
 def build(
-    h: float, duration: float, rule: Any = "midpoint", strain: Any = "corotational", prestress: float = 0.0, **options
+    h: float = 0.025,
+    duration: float = 60.0,
+    rule: Any = "midpoint",
+    strain: Any = "corotational",
+    prestress: float = 0.0,
+    **options,
 ) -> Model:
     """Return the pendulum; ``prestress`` is the axial force at the start [kg cm/s2]."""
     model = Model(2, "Bathe's pendulum", gravity=(0.0, -GRAVITY))

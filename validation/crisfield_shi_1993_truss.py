@@ -20,12 +20,13 @@ from fem_mbs import Model, solve, tangent_check
 from fem_mbs.validation.case import Findings
 from fem_mbs.validation.kinds import SELF
 
+CAPABILITY = "integration"
 CASES = {"C1": "energy identity of the mid-step force", "C2": "tangent against differences, not symmetric"}
 
 BARS, STEPS, STIFFNESS = 40, 4, 10.0
 
 
-def build(dimension: int, seed: int = 1, speed: float = 1.0) -> Model:
+def build(dimension: int = 2, seed: int = 1, speed: float = 1.0) -> Model:
     """Return free bars, each with random ends, and random velocities that carry the ends about as far as the bars are
     long."""
     rng = np.random.default_rng(seed)

@@ -27,6 +27,7 @@ from fem_mbs.validation.case import Curve, Findings, extrapolated
 from fem_mbs.validation.exact_beam import ExactBeam, M, Q, X, quaternion_of
 from fem_mbs.validation.kinds import INDEPENDENT, quoted
 
+CAPABILITY = "beams"
 CASES = {"B-ARCH": "limit load of a deep arch, clamped at one foot and hinged at the other"}
 
 RADIUS, EI, EA, HALF = 100.0, 1.0e6, 1.0e8, 107.5

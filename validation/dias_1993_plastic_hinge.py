@@ -24,12 +24,13 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error, interpolated_extreme
 from fem_mbs.validation.kinds import CLOSED_FORM
 
+CAPABILITY = "contact"
 CASES = {"B-HINGE": "largest and permanent angle of a plastic hinge, its loss"}
 
 YIELD_ANGLE, YIELD_MOMENT, INERTIA, SPEED = 0.0873, 4644.7, 30.0, 10.0
 
 
-def build(h: float, hardening: float = 0.0) -> Model:
+def build(h: float = 0.001, hardening: float = 0.0) -> Model:
     """Return the bar, which turns in the plane."""
     model = Model(2, "plastic hinge")
     model.body("bar", (0.5, 0.0), mass=60.0, inertia=INERTIA - 60.0 * 0.25)

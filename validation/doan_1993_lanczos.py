@@ -25,6 +25,7 @@ from fem_mbs import Model, TwoSidedLanczos, complex_modes, linearise, solve
 from fem_mbs.validation.case import Curve, Findings, good_pairs
 from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT, PROPERTY, RECOMPUTED
 
+CAPABILITY = "modes"
 CASES = {
     "D1": "rotor of two degrees of freedom in the rotating frame",
     "D2": "pinned shaft in the rotating frame",

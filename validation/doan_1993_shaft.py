@@ -18,10 +18,11 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import RECOMPUTED
 
+CAPABILITY = "buckling"
 CASES = {"D6": "frequency of a shaft against its torque, zero at the buckling load"}
 
 
-def build(ratio: float, n: int = 8, strains: str = "exact") -> Model:
+def build(ratio: float = 0.0, n: int = 8, strains: str = "exact") -> Model:
     """Return the shaft under ratio times pi EI/l; stiff in torsion, so that it does not twist."""
     model = Model(3, "shaft under torque")
     model.section("shaft", "stiffness", EA=1e8, EI=1.0, GJ=1e5, GA=np.inf, rhoA=1.0, rhoI=0.0)

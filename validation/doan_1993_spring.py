@@ -26,6 +26,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings, good_pairs
 from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY, SELF
 
+CAPABILITY = "buckling"
 CASES = {"B-SPRING": "helical spring under torque: frequency, inertia count and linear buckling find the same load"}
 
 ELEMENTS, COILS, RADIUS, HEIGHT, SQUEEZED = 37, 5.0, 0.01, 0.1, 0.03

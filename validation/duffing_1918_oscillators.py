@@ -22,6 +22,9 @@ Coefficient of restitution interpreted as damping in vibroimpact, J. Appl. Mech.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ellipk
@@ -30,6 +33,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error
 from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY
 
+CAPABILITY = "actuators"
 CASES = {
     "B-DUFFING": "period of Duffing's oscillator",
     "B-STOP": "period between stops, rebound of a damped stop",
@@ -39,11 +43,18 @@ CASES = {
 MASS, STIFFNESS, CUBIC, AMPLITUDE = 2.0, 50.0, 400.0, 0.5
 GAP, SPEED, STOP = 0.3, 2.0, 8000.0
 IMPACT_DAMPING = 0.15
+DUFFING = {"stiffness": STIFFNESS, "cubic": CUBIC}
 INERTIA, KP, KD = 0.3, 60.0, 1.8
 TURNING, AMPLITUDE_R, OMEGA_R = 30.0, 0.5, 12.0
 
 
-def build(h: float, duration: float, law: dict, free: float = 0.0, speed: float = 0.0) -> Model:
+def build(
+    h: float = 0.01,
+    duration: float = 10.0,
+    law: Mapping[str, Any] = DUFFING,
+    free: float = 0.0,
+    speed: float = 0.0,
+) -> Model:
     """Return the body on its rail; x is counted from the start, the law from ``free``."""
     model = Model(2, "oscillator")
     model.body("mass", (0.0, 0.0), MASS, 1.0)

@@ -20,12 +20,13 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error
 from fem_mbs.validation.kinds import CLOSED_FORM
 
+CAPABILITY = "contact"
 CASES = {"B-CAPSTAN": "tension of a cable that slides over a drum with Coulomb's friction"}
 
 DRUM, CABLE, PULL, SPEED, DURATION = 0.5, 0.01, 100.0, 0.05, 0.8
 
 
-def build(mu: float, n: int, h: float = 1e-3) -> Model:
+def build(mu: float = 0.15, n: int = 16, h: float = 1e-3) -> Model:
     """Return the cable, n parts around half of the drum, as much on both sides in parts of the same length."""
     model = Model(2, "capstan")
     radius = DRUM + CABLE

@@ -26,6 +26,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error
 from fem_mbs.validation.kinds import INDEPENDENT, PROPERTY, RECOMPUTED
 
+CAPABILITY = "inverse"
 CASES = {"B-PUMA": "driving torques and base reaction of a rigid robot in closed form"}
 
 G, L12, L23 = 9.81, 0.6, 0.45

@@ -21,6 +21,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error
 from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT
 
+CAPABILITY = "contact"
 CASES = {"B-BALL-BEAM": "deflection of a beam under a ball that rolls over it: moving mass and moving force"}
 
 SPAN, EI, MASS, SPEED, GRAVITY, RADIUS = 10.0, 4e4, 12.0, 12.0, 0.5, 0.05
@@ -62,7 +63,7 @@ def moving_mass(mass: float, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.sin(n * np.pi / 2.0) @ out.y[:MODES], np.array([parts(*pair)[1] for pair in zip(t, out.y.T, strict=True)])
 
 
-def build(mass: float, n: int = 32, h: float = 1e-3) -> Model:
+def build(mass: float = 0.12, n: int = 32, h: float = 1e-3) -> Model:
     """Return the ball at the left support, as it comes from rigid ground; n elements."""
     model = Model(3, "ball on a beam", gravity=(0.0, 0.0, 0.0))
     model.section("beam", "stiffness", EA=1e8, EI=EI, GA=np.inf, GJ=EI, rhoA=MASS, rhoI=0.0)

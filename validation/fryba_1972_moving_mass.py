@@ -23,6 +23,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error
 from fem_mbs.validation.kinds import INDEPENDENT
 
+CAPABILITY = "flexible"
 CASES = {
     "B-MOVING-MASS": "a mass and a turning carriage that are driven over a simply supported beam",
     "B-BAR-SLIDER": "a carriage that is thrown outwards on a free turning bar, in large rotation",

@@ -25,7 +25,12 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error
 from fem_mbs.validation.kinds import INDEPENDENT, SELF
 
+CAPABILITY = "mechanisms"
 CASES = {"B-PEND2": "double pendulum of stiff beams: hinges and spherical joints, against rigid links"}
+DEVIATIONS = (
+    "SHARPy's test of this pendulum asserts a tip that no undamped pendulum of rigid links comes within 6 cm of "
+    "in its first 6 s; it is not used as a reference.",
+)
 
 GRAVITY = 9.81
 

@@ -23,6 +23,7 @@ from fem_mbs.validation.case import Curve, Findings, extrapolated
 from fem_mbs.validation.exact_beam import cantilever
 from fem_mbs.validation.kinds import INDEPENDENT, quoted
 
+CAPABILITY = "beams"
 CASES = {"B-GERADIN": "cantilever under a large tip force: place, rotation and section forces"}
 
 LENGTH, EA, GA, GJ, EI, FORCE = 5.0, 4.8e8, 3.231e8, 1.0e6, 9.346e6, 6.0e5

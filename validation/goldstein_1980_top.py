@@ -25,6 +25,7 @@ from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error
 from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY
 from fem_mbs.validation.simo_wong_1991_rigid_body import orthonormality, rotations
 
+CAPABILITY = "mechanisms"
 CASES = {"B-FREE": "steady precession and nutation of a symmetric top on a spherical joint"}
 
 MASS, ARM, GRAVITY, SPIN = 1.0, 0.3, 9.81, 100.0
@@ -33,7 +34,9 @@ J1 = J[0] + MASS * ARM**2
 L3 = J[2] * SPIN
 
 
-def build(theta: float, precession: float, h: float, duration: float, **options) -> Model:
+def build(
+    theta: float = 0.5 * np.pi, precession: float = 1.4715, h: float = 0.001, duration: float = 5.0, **options
+) -> Model:
     """Return the top, inclined by ``theta`` [rad] from the vertical towards x, precessing about the vertical
     [rad/s]."""
     model = Model(3, "heavy top", gravity=(0.0, 0.0, -GRAVITY))

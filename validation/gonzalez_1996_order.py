@@ -26,6 +26,7 @@ from fem_mbs.validation import crisfield_shi_1993_beam, meijaard_1993_spin_up
 from fem_mbs.validation.case import Curve, Findings, crossings
 from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY
 
+CAPABILITY = "integration"
 CASES = {"B-ORDER": "second order in h, slope and level, of bodies and beams"}
 
 INERTIA, SPIN = np.array([1.0, 2.0, 2.5]), np.array([1.0, 0.8, 0.6])
@@ -66,7 +67,7 @@ def _vibrating(h: float, duration: float) -> Model:
     return model
 
 
-def build(kind: str, h: float, duration: float) -> Model:
+def build(kind: str = "turning", h: float = 0.2, duration: float = 20.0) -> Model:
     """Return the "turning", the "tumbling" or the "vibrating" problem; the beams in large motion are those of other
     files."""
     return {"turning": _turning, "tumbling": _tumbling, "vibrating": _vibrating}[kind](h, duration)

@@ -26,6 +26,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error
 from fem_mbs.validation.kinds import INDEPENDENT, PROPERTY, SELF
 
+CAPABILITY = "mechanisms"
 CASES = {"B-4BARS": "singular configurations on the way; linkage in space with 3 n surplus constraints as in the plane"}
 
 GRAVITY = 9.81

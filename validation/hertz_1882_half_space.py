@@ -22,6 +22,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import CLOSED_FORM
 
+CAPABILITY = "contact"
 CASES = {"B-HERTZ": "force of a ball on a half-space of solids at two approaches"}
 
 RADIUS, E, NU, APPROACH, SIZE = 1.0, 1e6, 0.3, 0.02, 2.0

@@ -26,6 +26,7 @@ from fem_mbs import Model, reduce_part, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, constancy, energy_error
 from fem_mbs.validation.kinds import CLOSED_FORM, SELF
 
+CAPABILITY = "contact"
 CASES = {
     "B-WINKLER": "beam along faces: deflection under a force",
     "B-SLIDING-BLOCK": "block that slides on a deforming block: deceleration, momenta, energy",
@@ -37,7 +38,7 @@ LENGTH, WIDTH = 4.0, 0.2
 MU, G = 0.25, 9.81
 
 
-def build(n: int, force: float) -> Model:
+def build(n: int = 20, force: float = 0.0) -> Model:
     """Return the beam of n elements on the faces of a fixed block."""
     model = Model(3, "beam on faces")
     model.mesh(

@@ -29,6 +29,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT
 
+CAPABILITY = "buckling"
 CASES = {"B-FRICTION": "mode coupling: friction flutter of two degrees of freedom"}
 
 MASS, K1, K2, K3 = 1.0, 11.0, 20.0, 11.0

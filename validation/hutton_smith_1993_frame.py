@@ -25,6 +25,7 @@ from fem_mbs import Model, Modification, assemble_components
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import PROPERTY, RECOMPUTED, SELF
 
+CAPABILITY = "reduction"
 CASES = {
     "H1": "the interface stays closed",
     "H2": "elastic flexibility by inertia relief is the sum over all modes",

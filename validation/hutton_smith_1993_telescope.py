@@ -26,9 +26,15 @@ from fem_mbs import Mesh, Model, Modification, assemble_components
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import PROPERTY, SELF
 
+CAPABILITY = "reduction"
 CASES = {
     "B-TELESCOPE": "nine components: frequencies by cut-off, sensitivities, mode 10 lowered by one and two parameters"
 }
+DEVIATIONS = (
+    "Hutton and Smith (1993) report errors below 1 % up to .9 of the cut-off and below 5 % up to it, for a "
+    "telescope whose data are lost; the assembly here, of the same kind and size, has 1 % up to three quarters of "
+    "the cut-off and 6 % up to it.",
+)
 
 BODY = ("inner tube", "outer tube", "screw assembly", "chopping mechanism", "support tube")
 LEGS = tuple(f"leg {i}" for i in range(1, 5))

@@ -22,6 +22,7 @@ from fem_mbs.validation.case import Curve, Findings, extrapolated
 from fem_mbs.validation.exact_beam import cantilever
 from fem_mbs.validation.kinds import INDEPENDENT, RECOMPUTED
 
+CAPABILITY = "beams"
 CASES = {"B-HELIX": "cantilever rolled up ten times and pulled out of the plane"}
 
 LENGTH, EA, EI, MOMENT, FORCE = 10.0, 1.0e4, 100.0, 200.0 * np.pi, 50.0

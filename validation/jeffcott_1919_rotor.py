@@ -24,6 +24,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings, good_pairs
 from fem_mbs.validation.kinds import CLOSED_FORM
 
+CAPABILITY = "rotors"
 CASES = {"B-JEFFCOTT": "unbalance response and internal damping of a disc on a light shaft"}
 
 EI, LENGTH, MASS = 1e3, 1.0, 2.0

@@ -27,6 +27,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error
 from fem_mbs.validation.kinds import PROPERTY, RECOMPUTED
 
+CAPABILITY = "mechanisms"
 CASES = {"B-BRICARD": "period, motion, energy and rank of an over-constrained mechanism, rods rigid and elastic"}
 
 GRAVITY = 9.81

@@ -27,6 +27,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error, extrapolated
 from fem_mbs.validation.kinds import INDEPENDENT
 
+CAPABILITY = "mechanisms"
 CASES = {"B-FIVEBAR": "motion and energy of a spatial pendulum of five rods"}
 
 GRAVITY = 9.81

@@ -23,6 +23,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, constancy, energy_error
 from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT
 
+CAPABILITY = "mechanisms"
 CASES = {"B-MASS-MATRIX": "rigid assemblies with dense masses over three nodes, frequencies of a chain of bars"}
 
 PLACES = np.array([(0.5, 0.0, 0.1), (-0.2, 0.4, 0.0), (-0.1, -0.3, -0.2)])
@@ -42,8 +43,9 @@ def turning() -> np.ndarray:
     return A @ A.T + np.diag(np.tile((0.4, 0.6, 0.9, 0.02, 0.03, 0.05), 3))
 
 
-def build(matrix: np.ndarray, h: float, duration: float = 2.0) -> Model:
-    """Return three nodes that are welded to a body, with a mass matrix, in free flight."""
+def build(matrix: np.ndarray | None = None, h: float = 0.004, duration: float = 2.0) -> Model:
+    """Return three nodes that are welded to a body, with a mass matrix (None: `translational`), in free flight."""
+    matrix = translational() if matrix is None else matrix
     model = Model(3, "mass matrix")
     model.body("body", (0.0, 0.0, 0.0), MASS, INERTIA)
     for k, x in enumerate(PLACES):

@@ -41,6 +41,7 @@ from fem_mbs import Model, complex_modes, linearise, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error, good_pairs
 from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT, PROPERTY, RECOMPUTED
 
+CAPABILITY = "inverse"
 CASES = {
     "B-INVERSE": "torques of driven flexible chains, open and closed, give the motion back when applied as loads",
     "B-INV": "unsymmetric pencil of a link whose tip is given: real pairs of eigenvalues",
@@ -64,7 +65,7 @@ def rigid(h: float) -> Model:
     return model
 
 
-def build(chain: str, h: float, tables=None, n: int = 4) -> Model:
+def build(chain: str = "open", h: float = 0.004, tables=None, n: int = 4) -> Model:
     """Return the "open" or the "closed" chain, driven, or with moments of time ``tables`` (by joint)."""
     model = Model(2, f"{chain} chain")
     model.section("link", "stiffness", EA=E * AREA, EI=E * INERTIA_2, rhoA=DENSITY * AREA, rhoI=DENSITY * INERTIA_2)

@@ -25,6 +25,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import PROPERTY, RECOMPUTED, SELF
 
+CAPABILITY = "beams"
 CASES = {"B-LEE": "Lee's frame by arc length: both limit points"}
 
 BEAMS = ((2, "exact"), (2, "natural"), (3, "exact"), (3, "generalised"), (3, "corotational"))

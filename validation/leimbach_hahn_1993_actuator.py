@@ -29,6 +29,7 @@ from fem_mbs import Model, linearise, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error
 from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT, PROPERTY
 
+CAPABILITY = "actuators"
 CASES = {"B-ACTUATOR": "stiffness of locked oil, poles and step response of a hydraulic position loop, its energy"}
 
 AREA, CAPACITY, LEAKAGE, MASS = 2e-3, 5e-13, 2e-11, 50.0

@@ -30,13 +30,14 @@ from fem_mbs import Model, linearise
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import CLOSED_FORM
 
+CAPABILITY = "modes"
 CASES = {"B-LINKS": "mass, damping and stiffness of a two-link arm in motion"}
 
 MASS, LENGTH, INERTIA = 60.0, 1.0, 5.037
 ANGLES, RATES = np.deg2rad((30.0, 60.0)), np.array((1.0, 2.0))
 
 
-def build(gravity: float) -> Model:
+def build(gravity: float = 0.0) -> Model:
     """Return the arm at its state, with the torques that keep its rates."""
     model = Model(2, "two links", gravity=(0.0, -gravity))
     q, w = np.cumsum(ANGLES), np.cumsum(RATES)

@@ -28,6 +28,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, constancy, energy_error
 from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT, printed
 
+CAPABILITY = "contact"
 CASES = {
     "B-SPHERES": "two spheres: time, force and speed of elastic, damped and indenting contact",
     "B-VIBRO": "largest deceleration at a nonlinear stop, table 2",

@@ -31,6 +31,7 @@ from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import CLOSED_FORM, printed, quoted
 from fem_mbs.validation.shell_grids import CELLS, mesh_of, on_edge, shell, square, with_middles
 
+CAPABILITY = "shells"
 CASES = {
     "S-PATCH": "constant membrane stress and constant moments on distorted elements",
     "S-STRAIGHT": "straight cantilever of rectangles, trapezoids, parallelograms",

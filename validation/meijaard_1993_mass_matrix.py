@@ -17,12 +17,13 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Findings
 from fem_mbs.validation.kinds import CLOSED_FORM
 
+CAPABILITY = "flexible"
 CASES = {"M14": "mass, first moment and moment of inertia about the end"}
 
 LENGTH, DENSITY, DIRECTION = 1.7, 2.3, 0.4
 
 
-def build(elements: int, velocity=(0.0, 0.0), spin: float = 0.0, mass: str = "hermite") -> Model:
+def build(elements: int = 1, velocity=(0.0, 0.0), spin: float = 0.0, mass: str = "hermite") -> Model:
     """Return a free beam from the origin in a rigid motion; one short step, whose first row is the start."""
     model = Model(2, "rigid motion of a beam")
     model.section("beam", "stiffness", EA=1e3, EI=10.0, rhoA=DENSITY)

@@ -26,6 +26,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings, energy_error, interpolated_extreme
 from fem_mbs.validation.kinds import RECOMPUTED, printed
 
+CAPABILITY = "flexible"
 CASES = {
     "M8": "first maximum of the mid-point deflection, 124.8 rad/s",
     "M9": "the same at 150 rad/s with slider mass",
@@ -35,10 +36,10 @@ CRANK, ROD, DIAMETER, E, NU, DENSITY = 0.1524, 0.3048, 0.00635, 2.06843e11, 0.23
 
 
 def build(
-    elements: int,
-    speed: float,
-    slider: float,
-    all_effects: bool,
+    elements: int = 4,
+    speed: float = 124.8,
+    slider: float = 0.0,
+    all_effects: bool = True,
     steps: int = 6400,
     second_order: bool = True,
     strains: str = "exact",

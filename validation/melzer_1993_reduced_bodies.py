@@ -31,6 +31,7 @@ from fem_mbs.validation import melzer_1993_robot as robot
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, constancy, energy_error
 from fem_mbs.validation.kinds import RECOMPUTED, SELF
 
+CAPABILITY = "reduction"
 CASES = {
     "B-FFR": "spin-up and robot with reduced bodies against co-rotational beams, with and without stiffening",
     "B-FFR-4BAR": "four-bar with reduced links against co-rotational links",

@@ -25,6 +25,7 @@ from fem_mbs import Model, body_data, read_part, reduce_part, solve, write_part
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT, SELF
 
+CAPABILITY = "reduction"
 CASES = {
     "B-SID": "equations of motion of flexible body data against sums over random masses",
     "B-KG": "geometric stiffness of a beam by the superposition method: table 2, frequencies in rotation",

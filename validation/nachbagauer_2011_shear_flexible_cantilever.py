@@ -24,6 +24,7 @@ from fem_mbs.validation.case import Curve, Findings, extrapolated
 from fem_mbs.validation.exact_beam import cantilever
 from fem_mbs.validation.kinds import INDEPENDENT, printed
 
+CAPABILITY = "beams"
 CASES = {"B-SHEAR": "short cantilever under a large tip force, with shear deformation"}
 
 PAPER = printed("Nachbagauer et al. (2011), as quoted in EXUDYN's test model ANCFBeamTest.py")

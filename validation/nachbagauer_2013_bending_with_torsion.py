@@ -23,6 +23,7 @@ from fem_mbs.validation.case import Curve, Findings, extrapolated
 from fem_mbs.validation.exact_beam import cantilever
 from fem_mbs.validation.kinds import INDEPENDENT, printed
 
+CAPABILITY = "beams"
 CASES = {"B-MXMY": "torque and bending moment on a shear-flexible cantilever: no shear force at any shear stiffness"}
 
 PAPER = printed("Nachbagauer et al. (2013), table 4, as quoted in EXUDYN's test model ANCFBeamTest.py")

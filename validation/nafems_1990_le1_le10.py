@@ -25,6 +25,7 @@ from fem_mbs import Mesh, Model, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import printed
 
+CAPABILITY = "shells"
 CASES = {
     "B-LE1": "stress at the hole of an elliptic membrane, plane stress elements",
     "B-LE10": "stress at the hole of a thick plate in bending, solid elements",

@@ -24,6 +24,7 @@ from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import Kind, printed
 from fem_mbs.validation.shell_grids import CELLS, octant, on_edge, shell, square
 
+CAPABILITY = "shells"
 CASES = {
     "S-LE2": "patch test of a cylinder in bending and under pressure",
     "S-LE3": "hemisphere under point loads",

@@ -23,6 +23,7 @@ from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import CLOSED_FORM, printed
 from fem_mbs.validation.shell_grids import CELLS, on_edge, square
 
+CAPABILITY = "shells"
 CASES = {
     "S-STRIP": "laminated strip in three-point bending",
     "S-WRAPPED": "wrapped cylinder under pressure",

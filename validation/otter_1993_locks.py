@@ -29,6 +29,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error
 from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT, PROPERTY
 
+CAPABILITY = "contact"
 CASES = {"B-LOCK": "clutch, latch, brake and breaking joint: impulses, losses, times, motions"}
 
 G = 9.81

@@ -17,6 +17,7 @@ from fem_mbs import Model, ModelError, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY
 
+CAPABILITY = "vehicles"
 CASES = {"B-RUNNING": "Spins, gear trains and steadiness of a car that runs from the start"}
 
 G, BODY, WHEEL = 9.81, 1000.0, 45.0
@@ -25,7 +26,7 @@ RADII, TYRE, SPRING, RATIO = (0.32, 0.27), 2e5, 3e4, 3.5
 SPEED, TURN, CURVE = 25.0, 0.25, 60.0
 
 
-def build(h: float, steps: int, turn: float = 0.0, engine: bool = False, locked: bool = False) -> Model:
+def build(h: float = 0.01, steps: int = 200, turn: float = 0.0, engine: bool = False, locked: bool = False) -> Model:
     """Return the car, in statics and then in a transient; ``turn`` [rad/s] about a point to its left."""
     m = Model(3, "running car", gravity=(0.0, 0.0, -G))
     m.body("car", (0.0, 0.0, 0.6), BODY, (300.0, 1200.0, 1300.0))

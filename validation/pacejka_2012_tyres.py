@@ -27,6 +27,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error
 from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT
 
+CAPABILITY = "vehicles"
 CASES = {
     "B-MAGIC": "forces of 200 slips, pure and combined, and the place of the peak against the formula",
     "B-TYRE-LAG": "side force after a step of the slip angle over the relaxation length",

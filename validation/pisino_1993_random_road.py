@@ -26,7 +26,11 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT
 
+CAPABILITY = "vehicles"
 CASES = {"B-ROAD": "H1, coherence and mean squares of a quarter car on a random road"}
+DEVIATIONS = (
+    "The suspension data of Pisino, Giacomin and Campanile (1993) cannot be read; those of a usual car are taken.",
+)
 
 BODY, WHEEL, SPRING, DAMPER, TYRE = 400.0, 40.0, 20e3, 1.5e3, 180e3
 SPEED, CLASS_C = 20.0, 256e-6

@@ -20,6 +20,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY
 
+CAPABILITY = "modes"
 CASES = {"B-MODES": "frequencies of clamped and free beams in space: values, rigid modes, orders of convergence"}
 
 EIY, EIZ, EA, GJ, ROTARY = 1.0, 4.0, 1e6, 80.0, 1e-8
@@ -30,7 +31,7 @@ BRACKETS = {
 }
 
 
-def build(ends: str, n: int, strains: str = "exact", count: int = 10) -> Model:
+def build(ends: str = "clamped", n: int = 16, strains: str = "exact", count: int = 10) -> Model:
     """Return the beam of n elements; "clamped" at its start or "free"."""
     model = Model(3, f"{ends} beam")
     model.section(

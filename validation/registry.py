@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib import import_module
 
 import fem_mbs.validation as package
-from fem_mbs import ModelError
+from fem_mbs import Model, ModelError
 from fem_mbs.validation.case import Findings
 
 __all__ = ["ValidationFile", "find", "select"]
@@ -20,13 +20,27 @@ _NAME = re.compile(r"[a-z][a-z_]*_\d{4}_[a-z0-9_]+")
 
 @dataclass(frozen=True)
 class ValidationFile:
-    """A validation file: its name, text, the benchmarks in it, and what to run."""
+    """A validation file.
+
+    Attributes:
+        name: of the module.
+        title: first line of its docstring.
+        text: the rest of it.
+        cases: the benchmarks in it.
+        check: runs them.
+        build: returns the model that the report draws.
+        capability: key of `fem_mbs.validation.capabilities.CAPABILITIES`.
+        deviations: sentences on errors of the literature, and on results that differ from it.
+    """
 
     name: str
     title: str
     text: str
     cases: dict[str, str]
     check: Callable[[Findings], None]
+    build: Callable[[], Model]
+    capability: str
+    deviations: tuple[str, ...] = ()
 
 
 def find() -> list[ValidationFile]:
@@ -37,7 +51,18 @@ def find() -> list[ValidationFile]:
             continue
         module = import_module(f"{package.__name__}.{info.name}")
         title, _, text = module.__doc__.strip().partition("\n")
-        files.append(ValidationFile(info.name, title.rstrip("."), text.strip(), dict(module.CASES), module.check))
+        files.append(
+            ValidationFile(
+                info.name,
+                title.rstrip("."),
+                text.strip(),
+                dict(module.CASES),
+                module.check,
+                module.build,
+                module.CAPABILITY,
+                tuple(getattr(module, "DEVIATIONS", ())),
+            )
+        )
     return sorted(files, key=lambda f: _order(next(iter(f.cases))))
 
 

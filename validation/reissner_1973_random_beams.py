@@ -32,6 +32,7 @@ from fem_mbs.validation.case import Curve, Findings, extrapolated
 from fem_mbs.validation.exact_beam import cantilever, matrix_of
 from fem_mbs.validation.kinds import INDEPENDENT
 
+CAPABILITY = "beams"
 CASES = {"B-RANDOM": "random beams: place, rotation and section forces converge to the exact beam"}
 
 #: A seed of each kind besides the first has stiffnesses that differ up to 1e4, the first has strains of order 1.

@@ -25,6 +25,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, constancy, energy_error
 from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT
 
+CAPABILITY = "mechanisms"
 CASES = {
     "B-CAM": "followers of an eccentric disc and of a cycloidal cam: lift, place of contact, force",
     "B-BEAD": "a bead on a wire y = f(x) under gravity, on the ground and on a free body",

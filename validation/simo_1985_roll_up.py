@@ -19,10 +19,11 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import CLOSED_FORM
 
+CAPABILITY = "beams"
 CASES = {"B-ROLL": "a cantilever rolled up to one and to ten circles"}
 
 
-def build(dimension: int, strains: str, turns: float, n: int, increments: int) -> Model:
+def build(dimension: int = 2, strains: str = "exact", turns: float = 1.0, n: int = 5, increments: int = 10) -> Model:
     """Return a cantilever of length 1 along x with EI = 1; the moment acts about z."""
     model = Model(dimension, "roll-up")
     model.section("beam", "stiffness", EA=1e4, EI=1.0, GA=np.inf, GJ=1.0, rhoA=0.0, rhoI=0.0)

@@ -20,13 +20,14 @@ from __future__ import annotations
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, constancy, energy_error, energy_scale
 
+CAPABILITY = "integration"
 CASES = {"B-MIX": "energy and momenta of machines of all element types at every step size"}
 
 SIZES = (0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5)
 DURATION = 10.0
 
 
-def build(h: float, held: bool = False, duration: float = DURATION, **options) -> Model:
+def build(h: float = 0.005, held: bool = False, duration: float = DURATION, **options) -> Model:
     """Return the plane machine; ``held``: on ground by a pin and a slider, with weak gravity, a dead force and
     moment."""
     model = Model(2, "plane machine", gravity=(0.0, -0.2) if held else None)

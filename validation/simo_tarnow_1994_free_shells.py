@@ -23,6 +23,7 @@ from fem_mbs import Mesh, Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, constancy, energy_error
 from fem_mbs.validation.shell_grids import mesh_of
 
+CAPABILITY = "shells"
 CASES = {"S-FREE": "energy and both momenta of a shell that tumbles freely, at every step size"}
 
 RADIUS, LENGTH, AROUND, ALONG = 7.5, 3.0, 16, 2

@@ -28,6 +28,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, constancy, energy_error, total_energy
 from fem_mbs.validation.kinds import RECOMPUTED
 
+CAPABILITY = "flexible"
 CASES = {"B-SPAG": "energy and both momenta of the free flight; energy taken up"}
 
 ELEMENTS, PUSH = 10, 2.5
@@ -35,9 +36,15 @@ STIFFNESS: dict[str, dict[str, Any]] = {
     "soft": {"EA": 1e4, "GA": 1e4, "EI": 100.0},
     "stiff": {"EA": 1e6, "GA": 1e6, "EI": 1e4},
 }
+DEVIATIONS = (
+    "The energy of the soft flying beam depends on mesh and mass matrix, because the rotary inertia is so large: "
+    "geometrically exact elements give 374.8 to 383.4 with 10 elements and 379.24 to 379.55 with 80.",
+)
 
 
-def build(kind: str, h: float, duration: float = 30.0, frames: int = 0, elements: int = ELEMENTS, **options) -> Model:
+def build(
+    kind: str = "soft", h: float = 0.1, duration: float = 30.0, frames: int = 0, elements: int = ELEMENTS, **options
+) -> Model:
     """Return the beam from (6, 0) to (0, 8)."""
     model = Model(2, f"flying beam, {kind}")
     model.section("beam", "stiffness", **STIFFNESS[kind], rhoA=1.0, rhoI=10.0)

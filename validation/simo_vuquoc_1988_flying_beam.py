@@ -25,6 +25,7 @@ from scipy.spatial.transform import Rotation
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, constancy, energy_error
 
+CAPABILITY = "flexible"
 CASES = {"B-SPAG3": "energy and both momenta of the free flight in space, through many revolutions; objectivity"}
 
 ELEMENTS, LOADED = 10, 5.0

@@ -27,13 +27,14 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, constancy, energy_error
 from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY
 
+CAPABILITY = "mechanisms"
 CASES = {"B-FREE": "energy, momenta, orthonormality, period of the flip; turns in the plane; the heavy top"}
 
 INERTIA = np.array([1.0, 2.0, 3.0])
 SPIN = np.array([1e-3, 1.0, 1e-3])
 
 
-def build(h: float, duration: float = 100.0, **options) -> Model:
+def build(h: float = 0.2, duration: float = 100.0, **options) -> Model:
     """Return the racket, its mass centre at the origin; sensors of the tips of its body axes."""
     model = Model(3, "tennis racket")
     model.body("racket", (0.0, 0.0, 0.0), mass=1.0, inertia=INERTIA)

@@ -25,6 +25,7 @@ from fem_mbs.validation.case import Curve, Findings, interpolated_extreme
 from fem_mbs.validation.kinds import PROPERTY, printed
 from fem_mbs.validation.shell_grids import shell, square
 
+CAPABILITY = "shells"
 CASES = {
     "S-PULL": "an open cylinder is pulled out",
     "S-PINCH": "a cylinder between diaphragms is pinched",

@@ -22,6 +22,7 @@ from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import CLOSED_FORM, printed
 from fem_mbs.validation.shell_grids import CELLS, on_edge, shell, square
 
+CAPABILITY = "shells"
 CASES = {
     "S-SHEAR": "a strip under shear at its end",
     "S-ROLL": "a strip rolls up to a circle",
@@ -34,7 +35,7 @@ SHEAR, SLIT = printed(f"{SOURCE} cantilever under end shear"), printed(f"{SOURCE
 HEMISPHERE = printed(f"{SOURCE} hemispherical shell")
 
 
-def build(
+def surface(
     place: Callable, nx: int, ny: int, E: float, nu: float, thickness: float, increments: int, cell: str = "quad"
 ) -> Model:
     """Return a shell on the unit square that ``place(u, v)`` maps, clamped nowhere, with its edges as sets."""
@@ -43,9 +44,9 @@ def build(
     return model
 
 
-def strip(length: float, n: int, cell: str) -> Model:
+def build(length: float = 10.0, n: int = 16, cell: str = "quad") -> Model:
     """Return the strip of n elements, clamped at its left."""
-    model = build(lambda u, v: (length * u, v, 0.0 * u), n, 1, 1.2e6, 0.0, 0.1, 20, cell)
+    model = surface(lambda u, v: (length * u, v, 0.0 * u), n, 1, 1.2e6, 0.0, 0.1, 20, cell)
     model.fix("s:left")
     model.sensor("u", "displacement", on="s:b")
     return model
@@ -65,7 +66,7 @@ def check(f: Findings) -> None:
     curves = []
     for cell in CELLS:
         n = 8 if cell in ("quad8", "triangle6") else 16
-        model = strip(10.0, n, cell)
+        model = build(10.0, n, cell)
         on_edge(model, "right", (0.0, 0.0, 4.0))
         u = solve(model).sensor("u").values
         for k, (back, up) in known["shear"].items():
@@ -80,7 +81,7 @@ def check(f: Findings) -> None:
     f.figure("Strip under shear", curves, "Force [N]", "Displacement of the tip [m]")
 
     for n in (8, 16):
-        model = strip(12.0, n, "quad")
+        model = build(12.0, n, "quad")
         on_edge(model, "right", (0.0, -50.0 * np.pi / 3.0, 0.0), "moment")
         u = solve(model).sensor("u").values[1:]
         phi = np.linspace(0.0, 2.0 * np.pi, 21)[1:]
@@ -98,7 +99,7 @@ def check(f: Findings) -> None:
     def slit(u, v):
         return (6.0 + 4.0 * v) * np.cos(2.0 * np.pi * u), (6.0 + 4.0 * v) * np.sin(2.0 * np.pi * u), 0.0 * u
 
-    model = build(slit, 80, 10, 21e6, 0.0, 0.03, 20)
+    model = surface(slit, 80, 10, 21e6, 0.0, 0.03, 20)
     model.fix("s:right")
     on_edge(model, "left", (0.0, 0.0, 3.2))
     model.sensor("inner", "displacement", on="s:a")
@@ -112,7 +113,7 @@ def check(f: Findings) -> None:
         t, p = u * np.pi / 2.0, np.radians(72.0) * v
         return 10.0 * np.cos(t) * np.cos(p), 10.0 * np.sin(t) * np.cos(p), 10.0 * np.sin(p)
 
-    model = build(hemisphere, 16, 16, 6.825e7, 0.3, 0.04, 10)
+    model = surface(hemisphere, 16, 16, 6.825e7, 0.3, 0.04, 10)
     model.fix("s:d", ["z"])
     model.fix("s:left", ["y", "rotation x", "rotation z"])
     model.fix("s:right", ["x", "rotation y", "rotation z"])

@@ -23,6 +23,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error
 from fem_mbs.validation.kinds import CLOSED_FORM
 
+CAPABILITY = "contact"
 CASES = {
     "B-CROSSED": "force between two simply supported beams that cross with a gap",
     "B-FALLING-ROD": "a rod falls on the ground with one end: its blow, energy over 10 000 steps",
@@ -32,7 +33,7 @@ SPANS, EI, GAP, RADIUS, STIFFNESS = (2.0, 1.4), (900.0, 500.0), 0.004, 0.01, 1e8
 LENGTH, LINE_MASS, ANGLE, SPEED = 1.0, 2.0, 0.5, 1.0
 
 
-def build(load: float, parts: tuple[int, int] = (10, 10)) -> Model:
+def build(load: float = 5.0, parts: tuple[int, int] = (10, 10)) -> Model:
     """Return the upper beam along x and the lower one along y, of so many elements; the load acts on the middle."""
     model = Model(3, "crossed beams")
     for k, (name, height) in enumerate((("upper", 2.0 * RADIUS + GAP), ("lower", 0.0))):

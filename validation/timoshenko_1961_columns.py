@@ -25,6 +25,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import CLOSED_FORM
 
+CAPABILITY = "buckling"
 CASES = {
     "B-EULER": "Euler's columns, linear and on the nonlinear path",
     "B-GREENHILL": "pinned shaft under axial torque and thrust",
@@ -49,7 +50,7 @@ def beam(strains: str, n: int, EIz: float = 1e4, GJ: float = 1.0) -> Model:
     return model
 
 
-def build(ends: str, strains: str = "exact", n: int = 16) -> Model:
+def build(ends: str = "clamped-free", strains: str = "exact", n: int = 16) -> Model:
     """Return a column that is soft in the x-z plane."""
     model = beam(strains, n)
     first, second = ends.split("-")

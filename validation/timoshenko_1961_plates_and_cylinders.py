@@ -23,6 +23,7 @@ from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import CLOSED_FORM, printed
 from fem_mbs.validation.shell_grids import CELLS, on_edge, shell, square
 
+CAPABILITY = "shells"
 CASES = {
     "S-BRYAN": "plates under thrust, aspect ratios 0.7 to 3",
     "S-PANEL": "plates under shear and under two thrusts, and clamped",

@@ -29,6 +29,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, constancy, energy_error, extrapolated
 from fem_mbs.validation.kinds import INDEPENDENT, SELF, printed
 
+CAPABILITY = "mechanisms"
 CASES = {"B-HAMILTON": "chains in Hamiltonian form: energy, absolute coordinates, flapping frequencies of a blade"}
 
 GRAVITY = 9.81
@@ -39,7 +40,7 @@ WRIGHT = printed("Wright et al. (1982), table of the uniform clamped beam withou
 STILL = 1e6  # inertia of the hub, which keeps the speed [kg m^2]
 
 
-def build(n: int, h: float, duration: float, rule: Any = "hamiltonian", dimension: int = 3) -> Model:
+def build(n: int = 2, h: float = 0.01, duration: float = 1.0, rule: Any = "hamiltonian", dimension: int = 3) -> Model:
     """Return a pendulum of n rods of 1 m and 1 kg, level and at rest; in space the hinges are turned against each
     other."""
     down = np.array((0.0, -GRAVITY, 0.0))[:dimension]

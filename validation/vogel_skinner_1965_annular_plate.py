@@ -28,6 +28,7 @@ from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import CLOSED_FORM
 from fem_mbs.validation.shell_grids import mesh_of
 
+CAPABILITY = "shells"
 CASES = {"S-ANNULUS": "modes of an annular plate by nodal diameters, from one sector of twelve"}
 
 E, NU, DENSITY, THICKNESS = 200e9, 0.3, 7800.0, 0.002

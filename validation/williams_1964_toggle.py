@@ -23,7 +23,12 @@ from fem_mbs.validation.case import Curve, Findings, extrapolated
 from fem_mbs.validation.exact_beam import ExactBeam, N, Q, X, quaternion_of
 from fem_mbs.validation.kinds import INDEPENDENT
 
+CAPABILITY = "beams"
 CASES = {"B-TOGGLE": "flat gable frame snaps through: both limit loads"}
+DEVIATIONS = (
+    "The analytic limit load 34.0392 lb, quoted with Williams' data, rests on small rotations; the exact beam has "
+    "33.87 lb, .5 % less.",
+)
 
 SPAN, RISE, WIDTH, HEIGHT, E = 12.943, 0.386, 0.753, 0.243, 1.03e7
 EA, EI = E * WIDTH * HEIGHT, E * WIDTH * HEIGHT**3 / 12.0

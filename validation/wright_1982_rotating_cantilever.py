@@ -23,12 +23,13 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings, good_pairs
 from fem_mbs.validation.kinds import PROPERTY, printed
 
+CAPABILITY = "modes"
 CASES = {"B-FLAP": "rotating cantilever: flapping and lagging against the speed"}
 
 WRIGHT = printed("Wright et al. (1982), table of the uniform clamped beam without hub")
 
 
-def build(speed: float, n: int = 16, strains: str = "exact") -> Model:
+def build(speed: float = 0.0, n: int = 16, strains: str = "exact") -> Model:
     """Return the beam of n elements, turned by a motor."""
     model = Model(3, "rotating cantilever")
     model.section("beam", "stiffness", EA=1e8, EI=1.0, GJ=1e4, GA=np.inf, rhoA=1.0, rhoI=1e-9)

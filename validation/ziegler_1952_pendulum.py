@@ -24,6 +24,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT, PROPERTY
 
+CAPABILITY = "buckling"
 CASES = {"B-ZIEGLER": "flutter of a mechanism under a follower force, and the jump of its load with damping"}
 
 LENGTH, MASS, STIFFNESS = 0.7, 1.3, 90.0

@@ -176,11 +176,14 @@ def draw_deformed(
         return figure
 
 
-def plot_model(results: Results, path: str | Path) -> Path:
-    """Draw a model at its start with all of its symbols and their names; arguments and errors as `plot_deformed`."""
+def plot_model(results: Results, path: str | Path, size: tuple[float, float] = (7.4, 5.0)) -> Path:
+    """Draw a model at its start with all of its symbols and their names, on paper of a size [inch].
+
+    Other arguments and errors are those of `plot_deformed`.
+    """
     with style(results):
         stage = Stage(results, _step_with_frames(results, None))
-        figure = make_figure(7.4, 5.0)
+        figure = make_figure(*size)
         stage.set_up(figure, [0], title=results.header["title"], quantity=None, times=False, fit=True)
         stage.draw_frame(0)
         stage.draw_symbols(0, whole=True)

@@ -1,10 +1,12 @@
-"""Curves for the validation report, as SVG: measured against published, errors against time or step size."""
+"""Pictures of the validation report, as SVG: models, and curves against published ones, time or step size."""
 
 from __future__ import annotations
 
 import io
+import tempfile
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +15,10 @@ from fem_mbs.plot.series import thin
 from fem_mbs.plot.style import make_figure
 from fem_mbs.plot.style import style as figure_style
 
-__all__ = ["draw_curves"]
+if TYPE_CHECKING:
+    from fem_mbs.model.model import Model
+
+__all__ = ["draw_curves", "draw_model"]
 
 _LINES: dict[str, dict[str, Any]] = {
     "-": {"linestyle": "-"},
@@ -81,6 +86,19 @@ def draw_curves(
         buffer = io.BytesIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     return buffer.getvalue()
+
+
+def draw_model(model: Model) -> bytes:
+    """Return a model at its start, with all of its symbols and their names, as SVG.
+
+    Raises:
+        ModelError: the model is not complete.
+    """
+    from fem_mbs.plot.model import plot_model
+    from fem_mbs.plot.scene import at_start
+
+    with tempfile.TemporaryDirectory() as folder:
+        return plot_model(at_start(model), Path(folder) / "model.svg", (5.0, 3.4)).read_bytes()
 
 
 def _room(curves: Sequence[tuple[np.ndarray, np.ndarray, str, str]]) -> float:
