@@ -35,11 +35,8 @@ import numpy as np
 
 from fem_mbs.arrays import scratch
 from fem_mbs.contract import (
-    DISSIPATED,
-    DRIVER_WORK,
     FORCE,
     LEDGER,
-    LOAD_WORK,
     ONE_STATE,
     OUTPUT,
     RULE,
@@ -49,8 +46,6 @@ from fem_mbs.contract import (
     T1,
     TANGENT,
     TM,
-    WA,
-    WV,
     H,
     inline,
     inner,
@@ -60,6 +55,13 @@ from fem_mbs.elements.common import clear, time_value
 from fem_mbs.elements.coordinates import end_velocities, offset_rate, offset_rows, rate_row
 from fem_mbs.elements.joints.coordinate import ANGLE, OFFSET, coordinate
 from fem_mbs.elements.joints.coordinate_force import Law, coordinate_force
+from fem_mbs.elements.joints.pressing import (
+    READS,
+    book_friction,
+    multiplier_columns,
+    pressing_force,
+    pressing_force_at,
+)
 from fem_mbs.elements.laws import friction_coefficient, friction_slopes
 from fem_mbs.elements.registry import ElementType
 
@@ -72,8 +74,7 @@ _U, _V, _PLANE_SCALES = 8, 17, 26  # of `friction_plane3`: both directions, each
 _BALL_SCALES = 8
 _PAR = ("coefficient", "static coefficient", "Stribeck speed [m/s]", "smoothing speed [m/s]", "radius [m]", "function",
         "reference rate", "along")  # fmt: skip
-_READS = 3
-_SCALES = tuple(f"scale {k + 1}" for k in range(_READS))
+_SCALES = tuple(f"scale {k + 1}" for k in range(READS))
 
 
 @inner
@@ -85,56 +86,13 @@ def _pressed(par, e, m, given, pressing):
     return pressing * share, share, -pressing * m * share**3
 
 
-@inner
-def _pressing(ctl, par, dof, U, e, tail):
-    """Return the norm |lambda| of the multipliers of the iterate, a force."""
-    at = dof.shape[1] - _READS
-    total = 0.0
-    for k in range(_READS):
-        total += (par[e, tail + k] * U[dof[e, at + k]]) ** 2
-    return math.sqrt(total) / ctl[SF]
-
-
-@inner
-def _pressed_at(par, dof, Q, e, tail, state):
-    """Return |lambda| at an end of a step of a one-state rule."""
-    at = dof.shape[1] - _READS
-    total = 0.0
-    for k in range(_READS):
-        total += (par[e, tail + k] * Q[state, dof[e, at + k]]) ** 2
-    return math.sqrt(total)
-
-
-@inner
-def _multiplier_columns(ctl, par, dof, U, e, tail, pressing, by_pressing, row, K):
-    """Add the columns of the multipliers to K: ``by_pressing`` times the gradient of |lambda|, along row (n,)."""
-    if pressing == 0:
-        return
-    at = dof.shape[1] - _READS
-    for k in range(_READS):
-        scale = par[e, tail + k]
-        direction = scale * U[dof[e, at + k]] / (ctl[SF] * pressing)
-        for i in range(row.shape[0]):
-            K[i, at + k] += by_pressing * scale * direction * row[i]
-
-
-@inner
-def _book(ctl, f, work, given):
-    """Book the work of the friction force and of the drive of a running surface; the difference is dissipated."""
-    if ctl[RULE] == ONE_STATE and ctl[WV] == 0 and ctl[WA] == 0:
-        f[LOAD_WORK] = -work  # statics has no time: nothing dissipates, book it as work of loads
-        return
-    f[DRIVER_WORK] = given
-    f[DISSIPATED] = work + given
-
-
 # --- one coordinate --------------------------------------------------------------------------------------------------
 @inline
 def friction_force(ctl, par, e, tail, dof, hist, fun, U, s0, s1, ds, rate):
     r = par[e, RADIUS]
     m, slope = friction_coefficient(par, e, MU, r * rate - time_value(fun, par[e, SPEED], TM, 0.0))
     given = time_value(fun, par[e, FUNCTION], TM, 0.0)
-    N, _, by_m = _pressed(par, e, m, given, _pressing(ctl, par, dof, U, e, tail))
+    N, _, by_m = _pressed(par, e, m, given, pressing_force(ctl, par, dof, U, e, tail))
     return r * N * m, 0.0, r * r * (N + m * by_m) * slope
 
 
@@ -142,19 +100,19 @@ def friction_force(ctl, par, e, tail, dof, hist, fun, U, s0, s1, ds, rate):
 def friction_columns(job, ctl, par, e, tail, dof, fun, U, rate, row, fe, ke, k):
     """Zero the rows of the multipliers, and write the columns by which the force depends on them."""
     n = row.shape[0]
-    for i in range(n, n + _READS):
+    for i in range(n, n + READS):
         fe[k, i] = 0.0
     if job != TANGENT:
         return
     K = ke[k]
-    for i in range(n, n + _READS):
-        for j in range(n + _READS):
+    for i in range(n, n + READS):
+        for j in range(n + READS):
             K[i, j] = K[j, i] = 0.0
     r = par[e, RADIUS]
     m, _ = friction_coefficient(par, e, MU, r * rate - time_value(fun, par[e, SPEED], TM, 0.0))
-    pressing = _pressing(ctl, par, dof, U, e, tail)
+    pressing = pressing_force(ctl, par, dof, U, e, tail)
     _, by_pressing, _ = _pressed(par, e, m, time_value(fun, par[e, FUNCTION], TM, 0.0), pressing)
-    _multiplier_columns(ctl, par, dof, U, e, tail, pressing, r * m * by_pressing, row, K)
+    multiplier_columns(ctl, par, dof, U, e, tail, pressing, r * m * by_pressing, row, K)
 
 
 @inner
@@ -172,16 +130,16 @@ def _sampled(par, e, fun, time, rate, pressing):
 def friction_report(job, ctl, par, e, tail, dof, hist, fun, Q, U, s0, s1, ds, rate0, rate1, f):
     r = par[e, RADIUS]
     if ctl[RULE] == ONE_STATE:  # the force of the end; work by the trapezoidal rule
-        before, _, _, v0 = _sampled(par, e, fun, T0, rate0, _pressed_at(par, dof, Q, e, tail, 0))
-        force, N, w, v1 = _sampled(par, e, fun, T1, rate1, _pressed_at(par, dof, Q, e, tail, 1))
+        before, _, _, v0 = _sampled(par, e, fun, T0, rate0, pressing_force_at(par, dof, Q, e, tail, 0))
+        force, N, w, v1 = _sampled(par, e, fun, T1, rate1, pressing_force_at(par, dof, Q, e, tail, 1))
         work = 0.5 * (before + force) * r * ds
         moved = -0.5 * (before * v0 + force * v1) * ctl[H]
     else:
-        force, N, w, v1 = _sampled(par, e, fun, TM, rate1, _pressing(ctl, par, dof, U, e, tail))
+        force, N, w, v1 = _sampled(par, e, fun, TM, rate1, pressing_force(ctl, par, dof, U, e, tail))
         work = force * r * ds
         moved = -force * v1 * ctl[H]
     if job == LEDGER:
-        _book(ctl, f, work, moved)
+        book_friction(ctl, f, work, moved)
     elif job == OUTPUT:
         f[0] = r * force
         f[1] = N
@@ -211,7 +169,7 @@ def _plane_force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe,
                 w[k] += row[i] * (vel[i] if one_state else U[dof[e, i]] / ctl[H])
         w[0] -= time_value(fun, par[e, SPEED], TM, 0.0)
         g, _, bend = friction_slopes(par, e, MU, math.sqrt(w[0] * w[0] + w[1] * w[1]))
-        pressing = _pressing(ctl, par, dof, U, e, _PLANE_SCALES)
+        pressing = pressing_force(ctl, par, dof, U, e, _PLANE_SCALES)
         N = time_value(fun, par[e, FUNCTION], TM, 0.0) + pressing
         for i in range(12):
             f[i] = ctl[SF] * N * g * (w[0] * rows[0, i] + w[1] * rows[1, i])
@@ -233,7 +191,7 @@ def _plane_force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe,
                     total += ctl[SK] * N * g * w[k] * turns[k, i, j]
                 K[i, j] = total
             along[i] = g * (w[0] * rows[0, i] + w[1] * rows[1, i])
-        _multiplier_columns(ctl, par, dof, U, e, _PLANE_SCALES, pressing, 1.0, along, K)
+        multiplier_columns(ctl, par, dof, U, e, _PLANE_SCALES, pressing, 1.0, along, K)
 
 
 @kernel
@@ -265,15 +223,15 @@ def _plane_report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe
             v = time_value(fun, belt, time, 0.0)
             w[state, 0] -= v
             if one_state:
-                pressing = _pressed_at(par, dof, Q, e, _PLANE_SCALES, state)
+                pressing = pressing_force_at(par, dof, Q, e, _PLANE_SCALES, state)
             else:
-                pressing = _pressing(ctl, par, dof, U, e, _PLANE_SCALES)
+                pressing = pressing_force(ctl, par, dof, U, e, _PLANE_SCALES)
             N = time_value(fun, law, time, 0.0) + pressing
             g, m, _ = friction_slopes(par, e, MU, math.sqrt(w[state, 0] ** 2 + w[state, 1] ** 2))
             work += 0.5 * N * g * (w[state, 0] * ds[0] + w[state, 1] * ds[1])
             moved -= 0.5 * N * g * w[state, 0] * v * ctl[H]
         if job == LEDGER:
-            _book(ctl, f, work, moved)
+            book_friction(ctl, f, work, moved)
         elif job == OUTPUT:
             f[0] = N * m
             f[1] = N
@@ -290,11 +248,11 @@ def _plane_type():
         dimension=3,
         ends=2,
         rotational=True,
-        par=(*_PAR, *(f"u{c}" for c in "xyz"), *points, *(f"v{c}" for c in "xyz"), *second, *_SCALES),
+        par=(*_PAR, *(f"e{c}" for c in "xyz"), *points, *(f"e{c}2" for c in "xyz"), *second, *_SCALES),
         outputs=("force [N]", "normal force [N]", "sliding speed [m/s]", "displacement 1 [m]", "displacement 2 [m]"),
         force=_plane_force,
         report=_plane_report,
-        reads=_READS,
+        reads=READS,
     )
 
 
@@ -328,7 +286,7 @@ def _ball_force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, 
         if one_state:
             end_velocities(V, D, dof, rot, 1, e, vel)
         g, _, bend = friction_slopes(par, e, MU, _slid(ctl, par, e, dof, U, vel, w))
-        pressing = _pressing(ctl, par, dof, U, e, _BALL_SCALES)
+        pressing = pressing_force(ctl, par, dof, U, e, _BALL_SCALES)
         N = time_value(fun, par[e, FUNCTION], TM, 0.0) + pressing
         for i in range(12):
             along[i] = g * (w[0] * row[0, i] + w[1] * row[1, i] + w[2] * row[2, i])
@@ -352,7 +310,7 @@ def _ball_force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, 
                     for p in range(3):
                         total += (bend * w[k] * w[p] + (g if k == p else 0.0)) * row[k, i] * rate[p, j]
                 K[i, j] = factor * N * total
-        _multiplier_columns(ctl, par, dof, U, e, _BALL_SCALES, pressing, 1.0, along, K)
+        multiplier_columns(ctl, par, dof, U, e, _BALL_SCALES, pressing, 1.0, along, K)
 
 
 @kernel
@@ -368,15 +326,15 @@ def _ball_report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe,
             time = TM if not one_state else (T0 if state == 0 else T1)
             if one_state:
                 end_velocities(V, D, dof, rot, state, e, vel)
-                pressing = _pressed_at(par, dof, Q, e, _BALL_SCALES, state)
+                pressing = pressing_force_at(par, dof, Q, e, _BALL_SCALES, state)
             else:
-                pressing = _pressing(ctl, par, dof, U, e, _BALL_SCALES)
+                pressing = pressing_force(ctl, par, dof, U, e, _BALL_SCALES)
             size = _slid(ctl, par, e, dof, U, vel, w)
             N = time_value(fun, par[e, FUNCTION], time, 0.0) + pressing
             m = friction_slopes(par, e, MU, size)[1]
             work += 0.5 * N * m * size * ctl[H]
         if job == LEDGER:
-            _book(ctl, f, work, 0.0)
+            book_friction(ctl, f, work, 0.0)
         elif job == OUTPUT:
             f[0], f[1], f[2] = par[e, RADIUS] * N * m, N, size
 
@@ -391,7 +349,7 @@ def _ball_type():
         outputs=("moment [N m]", "normal force [N]", "sliding speed [m/s]"),
         force=_ball_force,
         report=_ball_report,
-        reads=_READS,
+        reads=READS,
     )
 
 
@@ -404,7 +362,7 @@ _LAW = Law(
     report=friction_report,
     columns=friction_columns,
     appended=_SCALES,
-    reads=_READS,
+    reads=READS,
 )  # fmt: skip
 
 TYPES = {
