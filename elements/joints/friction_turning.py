@@ -135,8 +135,8 @@ def _disc_law(par, e, w, f, S):
 
 # --- normal forces ---------------------------------------------------------------------------------------------------
 @inner
-def _norm(par, e, x, angle, by):
-    """Return N = |x| of the forces x (3,); fill by (5,) with its derivatives by them and by the angle."""
+def _norm(par, e, x, phi0, phi1, by):
+    """Return N = |x| of the forces x (3,); fill by (5,) with its derivatives by them and by the angle phi1."""
     N = math.sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])
     for k in range(READS):
         by[k] = x[k] / N if N > 0.0 else 0.0
@@ -145,20 +145,22 @@ def _norm(par, e, x, angle, by):
 
 
 @inner
-def _two_ends(par, e, x, angle, by):
+def _two_ends(par, e, x, phi0, phi1, by):
     """Return N of both ends of a cylinder from x (4,), likewise.
 
-    These are forces along u and v of end a, then moments that keep the axis across u and v of end b, which are turned
-    by the angle.  With L = (x_2 u_b + x_3 v_b)/l = -+ n x M/l the ends bear F/2 +- L.
+    These are forces along u and v of end a, then moments that keep the axis across u and v of end b, which turn from
+    phi0 to phi1.  With their means and L = (x_2 u_b + x_3 v_b)/l = -+ n x M/l the ends bear F/2 +- L.
     """
-    c, s = math.cos(angle) / par[e, SIZE], math.sin(angle) / par[e, SIZE]
-    lu, lv = c * x[2] - s * x[3], s * x[2] + c * x[3]
+    c = 0.5 * (math.cos(phi0) + math.cos(phi1)) / par[e, SIZE]
+    s = 0.5 * (math.sin(phi0) + math.sin(phi1)) / par[e, SIZE]
+    dc, ds = -0.5 * math.sin(phi1) / par[e, SIZE], 0.5 * math.cos(phi1) / par[e, SIZE]
     N = 0.0
     for k in range(_TURN + 1):
         by[k] = 0.0
     for end in range(2):
         sign = 1.0 if end == 0 else -1.0
-        pu, pv = 0.5 * x[0] + sign * lu, 0.5 * x[1] + sign * lv
+        pu = 0.5 * x[0] + sign * (c * x[2] - s * x[3])
+        pv = 0.5 * x[1] + sign * (s * x[2] + c * x[3])
         size = math.hypot(pu, pv)
         N += size
         if size > 0.0:
@@ -166,7 +168,7 @@ def _two_ends(par, e, x, angle, by):
             by[1] += 0.5 * pv / size
             by[2] += sign * (c * pu + s * pv) / size
             by[3] += sign * (c * pv - s * pu) / size
-            by[_TURN] += sign * (pv * lu - pu * lv) / size
+            by[_TURN] += sign * (pu * (dc * x[2] - ds * x[3]) + pv * (ds * x[2] + dc * x[3])) / size
     return N
 
 
@@ -222,7 +224,7 @@ def _kernels(slides: int, reads: int, law, pressing) -> tuple[Callable, Callable
             w[0] -= time_value(fun, par[e, SPEED], TM, 0.0)
             law(par, e, w, f, S)
             _read(ctl, par, dof, U, e, reads, x)
-            N = time_value(fun, par[e, FUNCTION], TM, 0.0) + pressing(par, e, x, 0.5 * (phi0 + phi1), by)
+            N = time_value(fun, par[e, FUNCTION], TM, 0.0) + pressing(par, e, x, phi0, phi1, by)
             for i in range(12):
                 along[i] = 0.0
                 for k in range(slides + 1):
@@ -243,7 +245,7 @@ def _kernels(slides: int, reads: int, law, pressing) -> tuple[Callable, Callable
             factor = ctl[SF] if one_state else ctl[SK] / ctl[H]
             for i in range(12):
                 for j in range(12):
-                    total = 0.5 * ctl[SK] * by[_TURN] * along[i] * turned[j]
+                    total = ctl[SK] * by[_TURN] * along[i] * turned[j]
                     for k in range(slides + 1):
                         for p in range(slides + 1):
                             total += factor * N * S[k, p] * rows[k, i] * ends[p, j]
@@ -286,16 +288,17 @@ def _kernels(slides: int, reads: int, law, pressing) -> tuple[Callable, Callable
                 w[state, slides] = r * (angle_rate(V, D, dof, rot, state, e, work) if one_state else turn / ctl[H])
             work_done = moved = N = 0.0
             for state in range(2):
-                time, angle = TM, 0.5 * (phi0 + s1[slides])
+                time, first, last = TM, phi0, s1[slides]
                 if one_state:
-                    time, angle = (T0, phi0) if state == 0 else (T1, s1[slides])
+                    time, last = (T0, phi0) if state == 0 else (T1, s1[slides])
+                    first = last
                     _read_at(par, dof, Q, e, reads, state, x)
                 else:
                     _read(ctl, par, dof, U, e, reads, x)
                 v = time_value(fun, par[e, SPEED], time, 0.0)
                 w[state, 0] -= v
                 law(par, e, w[state], f, S)
-                N = time_value(fun, par[e, FUNCTION], time, 0.0) + pressing(par, e, x, angle, by)
+                N = time_value(fun, par[e, FUNCTION], time, 0.0) + pressing(par, e, x, first, last, by)
                 for k in range(slides + 1):
                     work_done += 0.5 * N * f[k] * ds[k]
                 moved -= 0.5 * N * f[0] * v * ctl[H]
