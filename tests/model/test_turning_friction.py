@@ -228,10 +228,10 @@ def test_sliding_and_spin_end_together():
     """
     end = brentq(lambda eps: even(eps)[0] - 2.0 * eps * even(eps)[1], 0.3, 0.95)
     assert end == pytest.approx(0.653, abs=5e-4)
-    for eps in (0.2, end, 3.0):
-        series = solve(disc(1e-6, (eps, 0.0), 10.0, h=5e-4, duration=round(1.2 * max(eps, 0.4), 2))).steps[-1].series
+    for eps in (0.3, end, 1.5):
+        series = solve(disc(1e-4, (eps, 0.0), 10.0, h=1e-3, duration=round(0.8 * max(eps, 0.7), 2))).steps[-1].series
         v, w = np.linalg.norm(series["sensor/v"], axis=1), np.linalg.norm(series["sensor/w"].reshape(-1, 3), axis=1)
-        moving = v > 0.02
+        moving = v > 0.04
         ratio = v[moving] / (0.1 * w[moving])
         if eps == end:
             assert np.abs(ratio - end).max() < 1e-3
@@ -349,7 +349,7 @@ def test_driven_cam_under_a_flat_follower():
         middle = 7.0 * (t[1:] - 0.5 * turn / n)
         N, moment = flat_follower(middle, 7.0, 0.0)
         errors.append(np.abs(solution.steps[-1].series["sensor/N"][1:, 0] - N)[5:].max() / N.max())
-        assert abs(closing(solution)) < 1e-11
+        assert abs(closing(solution)) < 1e-8
         work = np.mean(moment) * 2.0 * np.pi
     assert errors[1] < 1e-4
     assert lost(solution) == pytest.approx(work, rel=1e-4)
