@@ -3,16 +3,21 @@ other."""
 
 from __future__ import annotations
 
+import shutil
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 from scipy.special import ellipe, ellipk
 
+from fem_mbs import load_model, run, sensitivities
 from fem_mbs.analysis.run import solve
 from fem_mbs.analysis.transient.tangent import tangent_check
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import Model
+from fem_mbs.modelfile.writer import write_model
 
 MU, SLOW, G = 0.3, 0.05, 9.81
 MASS, RADIUS, INERTIA = 2.0, 0.04, 0.005
@@ -380,3 +385,73 @@ def test_profiles_refuse_what_would_count_as_pressing():
     model.joint_spring("along", "touch", 10.0)
     with pytest.raises(ModelError, match='"along" works along the same line'):
         model.compile()
+
+
+# --- as other elements -----------------------------------------------------------------------------------------------
+MODELS = {
+    "bush": lambda **more: bush(duration=0.1, point=(0.1, 0.02, 0.3), length=0.2, **more)[0],
+    "disc": lambda **more: disc(0.02, h=1e-3, duration=0.1, **more),
+    "cam": lambda **more: cam(False, duration=0.1, **more),
+}
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_model_files_and_restarts(kind, tmp_path):
+    """A written model runs with the same bits, and goes on from a restart point with them."""
+    model = MODELS[kind]()
+    model.steps[-1] = replace(model.steps[-1], options={**model.steps[-1].options, "restarts": 1})
+    whole = run(model, tmp_path / "whole")
+    write_model(model, tmp_path / "model.toml")
+    again = run(load_model(tmp_path / "model.toml"), tmp_path / "again")
+    shutil.copytree(tmp_path / "whole", tmp_path / "copy")
+    later = run(model, tmp_path / "copy", restart=0)
+    for name, values in whole.steps[0].series.items():
+        np.testing.assert_array_equal(values, again.steps[0].series[name])
+        np.testing.assert_array_equal(values, later.steps[0].series[name])
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_rules_with_one_state_agree(kind):
+    """Generalised-alpha comes to the motion of the mid-point rule, and books nearly its loss."""
+    model = MODELS[kind]()
+    found = solve(model)
+    model.steps[-1] = replace(model.steps[-1], options={**model.steps[-1].options, "rule": "generalised-alpha"})
+    other = solve(model)
+    name = "sensor/w"
+    scale = np.abs(found.steps[0].series[name]).max()
+    assert np.abs(found.steps[0].series[name] - other.steps[0].series[name]).max() < 2e-4 * scale
+    assert lost(other) == pytest.approx(lost(found), rel=2e-4)
+
+
+def test_sensitivities_follow_radius_and_length():
+    """Derivatives of the last speed by the numbers of a friction, against differences of runs."""
+
+    def build(coefficient=MU, radius=RADIUS, length=0.2):
+        model = Model(3, gravity=(0.0, -G, 0.0))
+        model.body("bush", (0.0,) * 3, MASS, (INERTIA,) * 3)
+        model.joint("shaft", "cylindrical", "ground", "bush", point=(0.3, 0.0, 0.0), axis=(1.0, 0.0, 0.0))
+        model.friction("rub", "shaft", coefficient=coefficient, smoothing=SLOW, radius=radius, length=length)
+        model.initial("bush", velocity=(1.5, 0.0, 0.0), spin=(40.0, 0.0, 0.0))
+        model.sensor("v", "velocity", on="bush")
+        model.transient_step(0.05, 1e-3, frames=0)
+        return model
+
+    values = {"coefficient": MU, "radius": RADIUS, "length": 0.2}
+    found = sensitivities(build, values)
+    column = next(name for name in found.columns.of if name.endswith("v.x"))
+    for k, (name, value) in enumerate(values.items()):
+        ends = [solve(build(**{name: value * f})).sensor("v").values[-1, 0] for f in (1.0 + 1e-4, 1.0 - 1e-4)]
+        slope = found.columns.of[column].slopes[k][-1]
+        assert slope == pytest.approx((ends[0] - ends[1]) / (2e-4 * value), rel=1e-5)
+
+
+def test_mirrored_profiles_rub_as_their_image():
+    model, _ = wedge(-20.0)
+    model.copy(
+        ["wedge", "follower", "floor", "guide", "slope", "foot", "touch", "rub", "push", "v"],
+        mirror={"normal": (1.0, 0.0), "point": (5.0, 0.0)},
+    )
+    solution = solve(model)
+    v, image = (solution.sensor(name).values for name in ("v", "v copy"))
+    assert np.abs(v).max() > 0.1
+    assert np.abs(v * (-1.0, 1.0) - image).max() < 1e-9
