@@ -1807,6 +1807,8 @@ class MadeCalls:
         coefficient: Number | None = None,
         smoothing: Number,
         radius: Number | None = None,
+        inner_radius: Number | None = None,
+        length: Number | None = None,
         efficiency: Number | None = None,
         wrap: Number | None = None,
         static: Number | None = None,
@@ -1831,22 +1833,25 @@ class MadeCalls:
         ("prismatic", "slider", "point_on_line", "point_on_plane", "planar", along beams and on curves) it acts at the
         point; moments that a prismatic joint bears do not press.
 
-        Gears and racks lose the part 1 - ``efficiency`` of the power that goes through them, whichever coordinate
-        drives.
-        In a rope over pulleys (a gear of two displacements) ``coefficient`` and ``wrap`` say the ratio of the forces,
-        e^(coefficient wrap).  Such a loss is two elements, called NAME:a and NAME:b, on both coordinates; that of a
-        screw
-        NAME:angle and NAME:displacement, of a universal joint NAME:angle and NAME:angle_b.
+        A cylindrical joint slips by |(v, ``radius`` w)|, along the axis and about it at once: what spins slides easily.
+        With the ``length`` of its bush, whose middle is the joint's point in b, both ends press, by the joint's force
+        and
+        moment. A planar joint with a ``radius`` is a disc, with ``inner_radius`` too a ring, that presses evenly: force
+        and moment of its friction depend on both sliding and spin, and it comes to rest in both at once. Profiles
+        ("curve_on_curve", "cam") slip at their point of contact.
 
         Args:
             name: in messages and results
-            joint: name of a joint: pin, spherical, revolute, universal, screw, prismatic, slider, point_on_line,
-                point_on_plane, planar, along_beam and its kin, point_on_curve, or of a gear; its force presses; or a
-                and b (default none)
+            joint: name of a joint: pin, spherical, revolute, universal, screw, cylindrical, prismatic, slider,
+                point_on_line, point_on_plane, planar, along_beam and its kin, point_on_curve, curve_on_curve, cam, or
+                of a gear; its force presses; or a and b (default none)
             coefficient: mu, of Coulomb's law; with gears and racks give ``efficiency`` instead.
             smoothing: sliding speed [m/s] up to which the force rises (to 76 % of mu N); below it surfaces creep.  In a
                 gear it is a rate of the coordinate a [rad/s or m/s].
-            radius: of pin, ball and revolute joints, of the pins of universal joints, mean one of a screw's thread [m].
+            radius: of pin, ball, revolute and cylindrical joints, of the pins of universal joints, mean one of a
+                screw's thread, of a round contact in a planar joint [m].
+            inner_radius: of a planar joint whose contact is a ring, less than ``radius`` [m].
+            length: of the bush of a cylindrical joint [m]; without it the size of the force presses, moments do not.
             efficiency: of a gear, a rack or a rope, power out over power in, in (0, 1].
             wrap: of a rope, the angle by which it wraps its pulleys or drums [rad].
             static: coefficient at small speeds (default coefficient); coefficient at small speeds, which goes over to

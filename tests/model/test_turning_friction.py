@@ -275,8 +275,9 @@ def wedge(push, opposite=False, speed=0.0):
     model.joint("floor", "prismatic", "ground", "wedge", point=(0.0, -0.1), axis=(1.0, 0.0))
     ends = np.array([(-2.0, -0.5), (2.0, 0.5)])
     model.curve("slope", points=ends[::-1] if opposite else ends)
-    model.curve("foot", x="0.05*cos(t)", y="0.05*sin(t)", range=(0.0, 2.0 * np.pi), closed=True,
-                position=(0.0, 0.05 / np.cos(alpha)))  # fmt: skip
+    angle = 2.0 * np.pi * np.arange(200) / 200
+    foot = 0.05 * np.column_stack((np.cos(angle), np.sin(angle))) + (0.0, 0.05 / np.cos(alpha))
+    model.curve("foot", points=foot, closed=True)
     model.body("follower", (0.0, 0.3), 2.0, 0.1)
     model.joint("guide", "prismatic", "ground", "follower", point=(0.0, 0.3), axis=(0.0, 1.0))
     model.joint("touch", "cam", "wedge", "follower", curve="slope", curve_b="foot")
