@@ -267,7 +267,7 @@ def test_a_running_belt_turns_no_disc_and_drags_it():
 
 
 # --- profiles on each other ------------------------------------------------------------------------------------------
-def wedge(push, opposite=False, speed=0.0):
+def wedge(push, opposite=False, by_points=False):
     """A wedge of 3 kg with the slope 1/4 that moves along x below the round foot of a follower of 2 kg."""
     model = Model(2, gravity=(0.0, -G))
     alpha = np.arctan(0.25)
@@ -275,16 +275,18 @@ def wedge(push, opposite=False, speed=0.0):
     model.joint("floor", "prismatic", "ground", "wedge", point=(0.0, -0.1), axis=(1.0, 0.0))
     ends = np.array([(-2.0, -0.5), (2.0, 0.5)])
     model.curve("slope", points=ends[::-1] if opposite else ends)
-    angle = 2.0 * np.pi * np.arange(200) / 200
-    foot = 0.05 * np.column_stack((np.cos(angle), np.sin(angle))) + (0.0, 0.05 / np.cos(alpha))
-    model.curve("foot", points=foot, closed=True)
+    at = np.array((0.0, 0.05 / np.cos(alpha)))
+    if by_points:
+        angle = 2.0 * np.pi * np.arange(200) / 200
+        foot = {"points": 0.05 * np.column_stack((np.cos(angle), np.sin(angle))) + at}
+    else:
+        foot = {"x": "0.05*cos(t)", "y": "0.05*sin(t)", "range": (0.0, 2.0 * np.pi), "position": at}
+    model.curve("foot", closed=True, **foot)
     model.body("follower", (0.0, 0.3), 2.0, 0.1)
     model.joint("guide", "prismatic", "ground", "follower", point=(0.0, 0.3), axis=(0.0, 1.0))
     model.joint("touch", "cam", "wedge", "follower", curve="slope", curve_b="foot")
     model.friction("rub", "touch", coefficient=MU, smoothing=1e-4)
     model.force("push", "wedge", (push, 0.0))
-    model.initial("wedge", velocity=(speed, 0.0))
-    model.initial("follower", velocity=(0.0, -0.25 * speed))
     model.sensor("v", "velocity", on="wedge")
     for quantity in ("normal force", "sliding speed"):
         model.sensor(quantity, "element", on="rub", element=0, quantity=quantity)
@@ -447,7 +449,7 @@ def test_sensitivities_follow_radius_and_length():
 
 
 def test_mirrored_profiles_rub_as_their_image():
-    model, _ = wedge(-20.0)
+    model, _ = wedge(-20.0, by_points=True)
     model.copy(
         ["wedge", "follower", "floor", "guide", "slope", "foot", "touch", "rub", "push", "v"],
         mirror={"normal": (1.0, 0.0), "point": (5.0, 0.0)},
