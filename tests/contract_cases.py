@@ -756,7 +756,10 @@ CASES: dict[str, Case | dict[str, Case]] = {
         for d in (2, 3)
     },
     **{
-        f"brake_{kind}{d}": Case(lambda rng, law=law, d=d: (1.3, 2.0, 0.4, *_coordinate(law, d, rng)))
+        f"brake_{kind}{d}": {
+            "": Case(lambda rng, law=law, d=d: (1.3, 2.0, 0.4, 1.5, -1, *_coordinate(law, d, rng))),
+            "changing": Case(lambda rng, law=law, d=d: (1.3, 2.0, 0.4, 1.5, 0, *_coordinate(law, d, rng))),
+        }
         for kind, law in (("offset", "slide"), ("angle", "torsion"))
         for d in (2, 3)
     },

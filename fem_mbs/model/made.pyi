@@ -1490,6 +1490,7 @@ class MadeCalls:
         ready: bool = True,
         limit: Number | None = None,
         slip: Number | None = None,
+        factor: Function | None = None,
         breaks_at: Number | None = None,
     ) -> None:
         """Locks, latches and brakes: coordinates of joints that are held, and released again.
@@ -1500,8 +1501,8 @@ class MadeCalls:
         closes
         by itself as the coordinate passes a value. A brake (``limit``) holds up to a force or moment; beyond it slips
         with
-        dry friction, and holds again as soon as the motion stops. A pin (``breaks_at``) opens for good beyond a force
-        or
+        dry friction, and holds again as soon as the motion stops; ``factor`` changes both in time. A pin
+        (``breaks_at``) opens for good beyond a force or
         moment. Where a lock closes on a motion, velocities change as in a plastic blow with all joints; the loss is
         booked as dissipated. A brake that closes on a motion slips until it stops. Limits are looked at in transients;
         a static step whose equilibrium needs more ends in an error, and in all other analyses a closed lock holds
@@ -1520,6 +1521,8 @@ class MadeCalls:
                 true)
             limit: of a brake: the largest force or moment that it holds [N m or N] (default none)
             slip: of a brake: its force or moment while it slips, at most the limit [N m or N] (default limit)
+            factor: of a brake: a function of time that multiplies limit and slip [-]; below zero it counts as zero
+                (default 1)
             breaks_at: force or moment beyond which it opens for good [N m or N] (default never)
         """
 
@@ -3228,16 +3231,18 @@ class MadeCalls:
         kind: Literal["lock"],
         *,
         on: str,
-        quantity: Literal["force", "coordinate", "speed", "state", "impulse"] = "force",
+        quantity: Literal["force", "coordinate", "speed", "state", "impulse", "limit"] = "force",
     ) -> None:
         """Of the lock or brake called so: its "force" [N], [N m] on the coordinate, positive with its growth (that of a
         brake while it slips, too); the "coordinate" since the start [m], [rad] and its "speed"; its "state": 0 open, 1
-        closed, 2 slipping; the sum of the "impulse"s [N s], [N m s] with which it has closed.
+        closed, 2 slipping; the sum of the "impulse"s [N s], [N m s] with which it has closed; the "limit" of a brake
+        [N], [N m], which its factor changes in time.
 
         Args:
             name: of its columns in the results
             on: lock
-            quantity: quantity of the lock: "force", "coordinate", "speed", "state", "impulse" (default "force")
+            quantity: quantity of the lock: "force", "coordinate", "speed", "state", "impulse", "limit" (default
+                "force")
         """
 
     @overload
