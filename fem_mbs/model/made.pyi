@@ -1498,16 +1498,12 @@ class MadeCalls:
         Hold a coordinate of a joint by a constraint that events close and open (actions "lock" and "release").
 
         Four laws exist. A plain lock closes where it is when an event says so. A latch (``value``, not ``locked``)
-        closes
-        by itself as the coordinate passes a value. A brake (``limit``) holds up to a force or moment; beyond it slips
-        with
-        dry friction, and holds again as soon as the motion stops; ``factor`` changes both in time. A pin
-        (``breaks_at``) opens for good beyond a force or
-        moment. Where a lock closes on a motion, velocities change as in a plastic blow with all joints; the loss is
-        booked as dissipated. A brake that closes on a motion slips until it stops. Limits are looked at in transients;
-        a static step whose equilibrium needs more ends in an error, and in all other analyses a closed lock holds
-        whatever
-        it takes.
+        closes by itself as the coordinate passes a value. A brake (``limit``) holds up to a force or moment; beyond it
+        slips with dry friction, and holds again as soon as the motion stops; ``factor`` changes both in time. A pin
+        (``breaks_at``) opens for good beyond a force or moment. Where a lock closes on a motion, velocities change as
+        in a plastic blow with all joints; the loss is booked as dissipated. A brake that closes on a motion slips until
+        it stops. Limits are looked at in transients; a static step whose equilibrium needs more ends in an error, and
+        in all other analyses a closed lock holds whatever it takes.
 
         Args:
             name: in messages and results

@@ -111,6 +111,21 @@ def test_a_driven_spin_lets_a_bush_slide():
     assert abs(closing(solution)) < 1e-10
 
 
+def test_modes_about_a_spinning_bush():
+    """It creeps under an axial force by a damper of mu N/(r w): the eigenvalue -mu g/(r w) (closed form)."""
+    model = Model(3, gravity=(0.0, -G, 0.0))
+    model.body("bush", (0.0,) * 3, MASS, (INERTIA,) * 3)
+    model.joint("shaft", "cylindrical", "ground", "bush", point=(0.0,) * 3, axis=(1.0, 0.0, 0.0), function="100*t")
+    model.friction("rub", "shaft", coefficient=MU, smoothing=1e-3, radius=RADIUS)
+    model.initial("bush", spin=(100.0, 0.0, 0.0))
+    model.joint_spring("spring", "shaft", 50.0, coordinate="displacement")
+    model.transient_step(0.002, 1e-3, frames=0)
+    model.complex_modes_step(2)
+    found = np.asarray(solve(model).steps[-1].summary["eigenvalues"], float)
+    damping = MU * G / (RADIUS * 100.0)
+    assert found[0] == pytest.approx((-0.5 * damping, np.sqrt(25.0 - 0.25 * damping**2)), rel=1e-8)
+
+
 @pytest.mark.parametrize("overhang", [0.05, 0.3])
 @pytest.mark.parametrize("turned", [0.0, 1.1])
 def test_both_ends_of_a_bush_bear_force_and_moment(overhang, turned):

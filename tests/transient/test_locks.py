@@ -428,9 +428,8 @@ def test_errors_of_factors():
     with pytest.raises(ModelError, match="factor belongs to a brake"):
         m.lock("pin", "hinge", breaks_at=2.0, factor="t")
     m.lock("bolt", "hinge", breaks_at=2.0)
-    m.sensor("none", "lock", on="bolt", quantity="limit")
     with pytest.raises(ModelError, match='lock "bolt" has no limit'):
-        solve(m)
+        m.sensor("none", "lock", on="bolt", quantity="limit")
 
 
 def test_a_brake_closes_on_a_motion_and_is_released():
