@@ -1,8 +1,6 @@
-"""Dry friction with a smooth law, in joints and between points: `friction_offset`, `_angle` (2/3), `friction_plane3`,
-`friction_ball3`.
+"""Dry friction with a smooth law, in joints and between points: `friction_offset`, `_angle` (2/3), `friction_ball3`.
 
-On one coordinate s of two ends (`fem_mbs.elements.joints.coordinate`), or on two displacements s_1, s_2 of a point
-along directions fixed in end a, with the sliding velocity
+On one coordinate s of two ends (`fem_mbs.elements.joints.coordinate`), with the sliding velocity
 
     w = r s' - v(t)        (r = 1, of angles the radius; v: speed of a running surface of end a),
 
@@ -35,7 +33,6 @@ import numpy as np
 
 from fem_mbs.arrays import scratch
 from fem_mbs.contract import (
-    FORCE,
     LEDGER,
     ONE_STATE,
     OUTPUT,
@@ -52,7 +49,7 @@ from fem_mbs.contract import (
     kernel,
 )
 from fem_mbs.elements.common import clear, time_value
-from fem_mbs.elements.coordinates import end_velocities, offset_rate, offset_rows, rate_row
+from fem_mbs.elements.coordinates import end_velocities, rate_row
 from fem_mbs.elements.joints.coordinate import ANGLE, OFFSET, coordinate
 from fem_mbs.elements.joints.coordinate_force import Law, coordinate_force
 from fem_mbs.elements.joints.pressing import (
@@ -70,7 +67,6 @@ __all__ = ["TYPES"]
 # columns of par; the scales of the multipliers are the last ones
 MU = 0  # first of the four of `friction_coefficient`
 RADIUS, FUNCTION, SPEED, ALONG = range(4, 8)
-_U, _V, _PLANE_SCALES = 8, 17, 26  # of `friction_plane3`: both directions, each with the points, and the scales
 _BALL_SCALES = 8
 _PAR = ("coefficient", "static coefficient", "Stribeck speed [m/s]", "smoothing speed [m/s]", "radius [m]", "function",
         "reference rate", "along")  # fmt: skip
@@ -145,115 +141,6 @@ def friction_report(job, ctl, par, e, tail, dof, hist, fun, Q, U, s0, s1, ds, ra
         f[1] = N
         f[2] = w
         f[3] = s1
-
-
-# --- two displacements -----------------------------------------------------------------------------------------------
-@kernel
-def _plane_force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    P, B, J = scratch(3, 5, 3), scratch(3, 3, 6), scratch(3, 3, 6)
-    rows, ends, turns = scratch(2, 12), scratch(2, 12), scratch(2, 12, 12)
-    vel, w, along = scratch(12), scratch(2), scratch(12)
-    one_state = ctl[RULE] == ONE_STATE
-    clear(fe, e1 - e0)
-    if job == TANGENT:
-        clear(ke, e1 - e0)
-    for e in range(e0, e1):
-        f = fe[e - e0]
-        if one_state:
-            end_velocities(V, D, dof, rot, 1, e, vel)
-        for k in range(2):
-            row = rows[k]
-            offset_rows(job, Q, D, U, dof, rot, e, par, _U if k == 0 else _V, P, B, J, row, ends[k], turns[k])
-            w[k] = 0.0
-            for i in range(12):
-                w[k] += row[i] * (vel[i] if one_state else U[dof[e, i]] / ctl[H])
-        w[0] -= time_value(fun, par[e, SPEED], TM, 0.0)
-        g, _, bend = friction_slopes(par, e, MU, math.sqrt(w[0] * w[0] + w[1] * w[1]))
-        pressing = pressing_force(ctl, par, dof, U, e, _PLANE_SCALES)
-        N = time_value(fun, par[e, FUNCTION], TM, 0.0) + pressing
-        for i in range(12):
-            f[i] = ctl[SF] * N * g * (w[0] * rows[0, i] + w[1] * rows[1, i])
-        if job != TANGENT:
-            continue
-        K = ke[e - e0]
-        for k in range(2):
-            if one_state:
-                rate_row(ctl, rows[k], turns[k], vel, ends[k])
-        # in one-state rules ``ends`` holds derivatives of rates, which take the factor of the rows
-        factor = ctl[SF] if one_state else ctl[SK] / ctl[H]
-        for i in range(12):
-            for j in range(12):
-                total = 0.0
-                for k in range(2):
-                    for p in range(2):
-                        slope = N * (bend * w[k] * w[p] + (g if k == p else 0.0))
-                        total += factor * slope * rows[k, i] * ends[p, j]
-                    total += ctl[SK] * N * g * w[k] * turns[k, i, j]
-                K[i, j] = total
-            along[i] = g * (w[0] * rows[0, i] + w[1] * rows[1, i])
-        multiplier_columns(ctl, par, dof, U, e, _PLANE_SCALES, pressing, 1.0, along, K)
-
-
-@kernel
-def _plane_report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    if job != LEDGER and job != OUTPUT:
-        return
-    P, B, J = scratch(3, 5, 3), scratch(3, 3, 6), scratch(3, 3, 6)
-    row, row1, G = scratch(12), scratch(12), scratch(12, 12)
-    X, ds, s1 = scratch(4, 3), scratch(2), scratch(2)
-    w = scratch(2, 2)  # at both ends, or twice that of the step
-    for e in range(e0, e1):
-        f = fe[e - e0]
-        law, belt = par[e, FUNCTION], par[e, SPEED]
-        one_state = ctl[RULE] == ONE_STATE
-        for k in range(2):
-            s0, s1[k] = offset_rows(FORCE, Q, D, U, dof, rot, e, par, _U if k == 0 else _V, P, B, J, row, row1, G)
-            ds[k] = s1[k] - s0
-            if one_state:
-                for state in range(2):
-                    w[state, k] = offset_rate(V, D, dof, rot, state, e, P, X[:2], X[2:])
-                continue
-            ds[k] = 0.0
-            for i in range(12):
-                ds[k] += row[i] * U[dof[e, i]]
-            w[0, k] = w[1, k] = ds[k] / ctl[H]
-        work = moved = N = m = 0.0
-        for state in range(2):
-            time = TM if not one_state else (T0 if state == 0 else T1)
-            v = time_value(fun, belt, time, 0.0)
-            w[state, 0] -= v
-            if one_state:
-                pressing = pressing_force_at(par, dof, Q, e, _PLANE_SCALES, state)
-            else:
-                pressing = pressing_force(ctl, par, dof, U, e, _PLANE_SCALES)
-            N = time_value(fun, law, time, 0.0) + pressing
-            g, m, _ = friction_slopes(par, e, MU, math.sqrt(w[state, 0] ** 2 + w[state, 1] ** 2))
-            work += 0.5 * N * g * (w[state, 0] * ds[0] + w[state, 1] * ds[1])
-            moved -= 0.5 * N * g * w[state, 0] * v * ctl[H]
-        if job == LEDGER:
-            book_friction(ctl, f, work, moved)
-        elif job == OUTPUT:
-            f[0] = N * m
-            f[1] = N
-            f[2] = math.sqrt(w[1, 0] ** 2 + w[1, 1] ** 2)
-            f[3], f[4] = s1[0], s1[1]
-
-
-def _plane_type():
-    points = tuple(f"a{c}_{end} [m]" for end in "ab" for c in "xyz")
-    # both directions are followed by the points, as `offset_rows` reads them
-    second = tuple(name.replace(" [m]", "2 [m]") for name in points)
-    return ElementType(
-        name="friction_plane3",
-        dimension=3,
-        ends=2,
-        rotational=True,
-        par=(*_PAR, *(f"e{c}" for c in "xyz"), *points, *(f"e{c}2" for c in "xyz"), *second, *_SCALES),
-        outputs=("force [N]", "normal force [N]", "sliding speed [m/s]", "displacement 1 [m]", "displacement 2 [m]"),
-        force=_plane_force,
-        report=_plane_report,
-        reads=READS,
-    )
 
 
 # --- relative rotation -----------------------------------------------------------------------------------------------
@@ -369,4 +256,4 @@ TYPES = {
     f"friction_{name}{d}": coordinate_force(f"friction_{name}{d}", d, coordinate(kind, d), _LAW)
     for name, kind in (("offset", OFFSET), ("angle", ANGLE))
     for d in (2, 3)
-} | {"friction_plane3": _plane_type(), "friction_ball3": _ball_type()}
+} | {"friction_ball3": _ball_type()}

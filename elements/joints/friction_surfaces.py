@@ -1,4 +1,5 @@
-"""Dry friction between surfaces that slide and turn on each other at once: `friction_cylinder3`, `friction_disc3`.
+"""Dry friction between surfaces whose slip is a vector: they slide in two directions, or slide and turn at once;
+`friction_plane3`, `friction_cylinder3`, `friction_disc3`.
 
 The slip is a vector of displacements s_k of a point along directions fixed in end a, and of r times the angle phi about
 their common axis,
@@ -7,6 +8,7 @@ their common axis,
 
 and with the normal force N the forces on these coordinates are N f(w), along their exact quotients:
 
+``plane``     two displacements, a point on a plane: f = m(|w|) w/|w|
 ``cylinder``  one displacement along the axis: f = m(|w|) w/|w|, since all points of the surface slip by |w|.  What one
               coordinate resists falls as the other moves: N m(|w|) v/sqrt(v^2 + (r phi')^2) along the axis.  The two
               ends of a bearing of the length l press: from the joint's force F and moment M across the axis n at its
@@ -21,12 +23,12 @@ and with the normal force N the forces on these coordinates are N f(w), along th
               over Gauss points that are dense about the centre of rotation (0, V/W), where s changes its direction.
               For m = mu they are exact to 2e-5 mu (measured against a rule of 80 000 points)
 
-with m(w) of `fem_mbs.elements.joints.friction`.  A force f(t) adds to N.  A disc reads one multiplier, N = |lambda|; a
-cylinder those of both guides, and those of the two conditions that align the axes.  The loss N f.w h >= 0 and the drive
-of a running surface are booked.
+with m(w) of `fem_mbs.elements.joints.friction`.  A force f(t) adds to N.  A plane and a disc read up to three
+multipliers, N = |lambda|; a cylinder those of both guides, and those of the two conditions that align the axes.  The
+loss N f.w h >= 0 and the drive of a running surface are booked.
 
-Outputs: force and moment against the motion (disc: size of the force), N, sliding speed (cylinder: |w|; disc: V) of the
-step, in one-state rules at its end; displacements and angle at the end.
+Outputs: force (in two directions its size) and moment against the motion, N, sliding speed (disc: V; others: |w|) of
+the step, in one-state rules at its end; displacements and angle at the end.
 """
 
 from __future__ import annotations
@@ -64,8 +66,8 @@ from fem_mbs.elements.registry import ElementType
 
 __all__ = ["TYPES"]
 
-# columns of par: the law, then SIZE (inner radius of a disc, length of a cylinder), the vectors of the displacements
-# and of the angle, and the scales of the multipliers
+# columns of par: the law, then SIZE (inner radius of a disc, length of a cylinder; of a plane not used), the vectors of
+# the displacements and of the angle, and the scales of the multipliers
 MU, RADIUS, FUNCTION, SPEED, SIZE, _OFFSETS = 0, 4, 5, 6, 7, 8
 _VECTORS = 9  # of a displacement or of the angle
 _MOST = 3  # slips
@@ -187,8 +189,9 @@ def _read_at(par, dof, Q, e, reads, state, x):
 
 
 # --- kernels ---------------------------------------------------------------------------------------------------------
-def _kernels(slides: int, reads: int, law, pressing) -> tuple[Callable, Callable]:
-    """Return kernels `force` and `report` of ``slides`` displacements and the angle."""
+def _kernels(slides: int, turning: bool, reads: int, law, pressing) -> tuple[Callable, Callable]:
+    """Return kernels `force` and `report` of ``slides`` displacements and, if ``turning``, the angle."""
+    slips = slides + turning
     workspace, angle_rows, angle_step, angle_rate, turns = (
         _ANGLE.workspace, _ANGLE.rows, _ANGLE.step, _ANGLE.rate, _ANGLE.turns
     )  # fmt: skip
@@ -210,14 +213,17 @@ def _kernels(slides: int, reads: int, law, pressing) -> tuple[Callable, Callable
                 offset_rows(
                     job, Q, D, U, dof, rot, e, par, _OFFSETS + _VECTORS * k, P, B, J, rows[k], ends[k], bends[k]
                 )
-            phi0, phi1, _ = angle_rows(
-                job, ctl, Q, D, U, dof, rot, hist, e, par, angle_column, work, rows[slides], ends[slides], bends[slides]
-            )
-            for i in range(12):
-                rows[slides, i] *= par[e, RADIUS]
+            phi0 = phi1 = 0.0
+            if turning:
+                phi0, phi1, _ = angle_rows(
+                    job, ctl, Q, D, U, dof, rot, hist, e, par, angle_column, work, rows[slides], ends[slides],
+                    bends[slides],
+                )  # fmt: skip
+                for i in range(12):
+                    rows[slides, i] *= par[e, RADIUS]
             if one_state:
                 end_velocities(V, D, dof, rot, 1, e, vel)
-            for k in range(slides + 1):
+            for k in range(slips):
                 w[k] = 0.0
                 for i in range(12):
                     w[k] += rows[k, i] * (vel[i] if one_state else U[dof[e, i]] / ctl[H])
@@ -227,27 +233,29 @@ def _kernels(slides: int, reads: int, law, pressing) -> tuple[Callable, Callable
             N = time_value(fun, par[e, FUNCTION], TM, 0.0) + pressing(par, e, x, phi0, phi1, by)
             for i in range(12):
                 along[i] = 0.0
-                for k in range(slides + 1):
+                for k in range(slips):
                     along[i] += f[k] * rows[k, i]
                 fe[e - e0, i] = ctl[SF] * N * along[i]
             if job != TANGENT:
                 continue
             K = ke[e - e0]
             for i in range(12):
-                turned[i] = ends[slides, i]
-                ends[slides, i] *= par[e, RADIUS]
-                for j in range(12):
-                    bends[slides, i, j] *= par[e, RADIUS]
+                turned[i] = 0.0
+                if turning:
+                    turned[i] = ends[slides, i]
+                    ends[slides, i] *= par[e, RADIUS]
+                    for j in range(12):
+                        bends[slides, i, j] *= par[e, RADIUS]
             if one_state:
-                for k in range(slides + 1):
+                for k in range(slips):
                     rate_row(ctl, rows[k], bends[k], vel, ends[k])
             # in one-state rules ``ends`` holds derivatives of rates, which take the factor of the rows
             factor = ctl[SF] if one_state else ctl[SK] / ctl[H]
             for i in range(12):
                 for j in range(12):
                     total = ctl[SK] * by[_TURN] * along[i] * turned[j]
-                    for k in range(slides + 1):
-                        for p in range(slides + 1):
+                    for k in range(slips):
+                        for p in range(slips):
                             total += factor * N * S[k, p] * rows[k, i] * ends[p, j]
                         total += ctl[SK] * N * f[k] * bends[k, i, j]
                     K[i, j] = total
@@ -265,7 +273,8 @@ def _kernels(slides: int, reads: int, law, pressing) -> tuple[Callable, Callable
         one_state = ctl[RULE] == ONE_STATE
         for e in range(e0, e1):
             if job == START or job == COMMIT:
-                turns(job == START, ctl, D, U, dof, rot, hist, e, par, angle_column, work, row, row1, G)
+                if turning:
+                    turns(job == START, ctl, D, U, dof, rot, hist, e, par, angle_column, work, row, row1, G)
                 continue
             if job != LEDGER and job != OUTPUT:
                 continue
@@ -281,16 +290,18 @@ def _kernels(slides: int, reads: int, law, pressing) -> tuple[Callable, Callable
                 for i in range(12):
                     ds[k] += row[i] * U[dof[e, i]]
                 w[0, k] = w[1, k] = ds[k] / ctl[H]
-            r = par[e, RADIUS]
-            phi0, s1[slides], turn = angle_step(ctl, Q, D, U, dof, rot, hist, e, par, angle_column, work, row, row1, G)
-            ds[slides] = r * turn
-            for state in range(2):
-                w[state, slides] = r * (angle_rate(V, D, dof, rot, state, e, work) if one_state else turn / ctl[H])
+            r, phi0, phi1 = par[e, RADIUS], 0.0, 0.0
+            if turning:
+                phi0, phi1, turn = angle_step(ctl, Q, D, U, dof, rot, hist, e, par, angle_column, work, row, row1, G)
+                s1[slides], ds[slides] = phi1, r * turn
+                for state in range(2):
+                    rate = angle_rate(V, D, dof, rot, state, e, work) if one_state else turn / ctl[H]
+                    w[state, slides] = r * rate
             work_done = moved = N = 0.0
             for state in range(2):
-                time, first, last = TM, phi0, s1[slides]
+                time, first, last = TM, phi0, phi1
                 if one_state:
-                    time, last = (T0, phi0) if state == 0 else (T1, s1[slides])
+                    time, last = (T0, phi0) if state == 0 else (T1, phi1)
                     first = last
                     _read_at(par, dof, Q, e, reads, state, x)
                 else:
@@ -299,26 +310,25 @@ def _kernels(slides: int, reads: int, law, pressing) -> tuple[Callable, Callable
                 w[state, 0] -= v
                 law(par, e, w[state], f, S)
                 N = time_value(fun, par[e, FUNCTION], time, 0.0) + pressing(par, e, x, first, last, by)
-                for k in range(slides + 1):
+                for k in range(slips):
                     work_done += 0.5 * N * f[k] * ds[k]
                 moved -= 0.5 * N * f[0] * v * ctl[H]
             out = fe[e - e0]
             if job == LEDGER:
                 book_friction(ctl, out, work_done, moved)
                 continue
-            out[1] = r * N * f[slides]
-            out[2] = N
-            if slides == 1:
-                out[0], out[3] = N * f[0], math.hypot(w[1, 0], w[1, 1])
-            else:
-                out[0], out[3] = N * math.hypot(f[0], f[1]), math.hypot(w[1, 0], w[1, 1])
-            for k in range(slides + 1):
-                out[4 + k] = s1[k]
+            out[0] = N * (f[0] if slides == 1 else math.hypot(f[0], f[1]))
+            if turning:
+                out[1] = r * N * f[slides]
+            out[1 + turning] = N
+            out[2 + turning] = math.hypot(w[1, 0], w[1, 1])
+            for k in range(slips):
+                out[3 + turning + k] = s1[k]
 
     return force, report
 
 
-def _type(name: str, slides: int, reads: int, law, pressing, size: str, aligned: bool) -> ElementType:
+def _type(name: str, slides: int, turning: bool, reads: int, law, pressing, size: str) -> ElementType:
     points = tuple(f"a{c}_{end}" for end in "ab" for c in "xyz")
     offsets = tuple(
         f"{column}{mark} [m]" if column[0] == "a" else f"{column}{mark}"
@@ -329,30 +339,33 @@ def _type(name: str, slides: int, reads: int, law, pressing, size: str, aligned:
         "coefficient", "static coefficient", "Stribeck speed [m/s]", "smoothing speed [m/s]", "radius [m]", "function",
         "reference rate",
     )  # fmt: skip
-    force, report = _kernels(slides, reads, law, pressing)
+    angle = _ANGLE.columns if turning else ()
+    force, report = _kernels(slides, turning, reads, law, pressing)
     displacements = ("displacement [m]",) if slides == 1 else ("displacement 1 [m]", "displacement 2 [m]")
     return ElementType(
         name=name,
         dimension=3,
         ends=2,
         rotational=True,
-        par=(*law_columns, size, *offsets, *_ANGLE.columns, *(f"scale {k + 1}" for k in range(reads))),
-        hist=1,
-        turns=True,
+        par=(*law_columns, size, *offsets, *angle, *(f"scale {k + 1}" for k in range(reads))),
+        hist=1 if turning else 0,
+        turns=turning,
         outputs=(
-            "force [N]", "moment [N m]", "normal force [N]", "sliding speed [m/s]", *displacements, "angle [rad]"
+            "force [N]", *(("moment [N m]",) if turning else ()), "normal force [N]", "sliding speed [m/s]",
+            *displacements, *(("angle [rad]",) if turning else ()),
         ),
         force=force,
         report=report,
         reads=reads,
-        reads_moments=aligned,
+        reads_moments=reads > READS,
     )  # fmt: skip
 
 
 TYPES = {
     t.name: t
     for t in (
-        _type("friction_cylinder3", 1, _MOST_READS, _surface_law, _two_ends, "length [m]", True),
-        _type("friction_disc3", 2, READS, _disc_law, _norm, "inner radius [m]", False),
+        _type("friction_plane3", 2, False, READS, _surface_law, _norm, "along"),
+        _type("friction_cylinder3", 1, True, _MOST_READS, _surface_law, _two_ends, "length [m]"),
+        _type("friction_disc3", 2, True, READS, _disc_law, _norm, "inner radius [m]"),
     )
 }
