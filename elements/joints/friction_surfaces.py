@@ -189,12 +189,10 @@ def _read_at(par, dof, Q, e, reads, state, x):
 
 
 # --- kernels ---------------------------------------------------------------------------------------------------------
-def _kernels(slides: int, turning: bool, reads: int, law, pressing) -> tuple[Callable, Callable]:
-    """Return kernels `force` and `report` of ``slides`` displacements and, if ``turning``, the angle."""
+def _force(slides: int, turning: bool, reads: int, law, pressing) -> Callable:
+    """Return the force kernel of ``slides`` displacements and, if ``turning``, the angle."""
     slips = slides + turning
-    workspace, angle_rows, angle_step, angle_rate, turns = (
-        _ANGLE.workspace, _ANGLE.rows, _ANGLE.step, _ANGLE.rate, _ANGLE.turns
-    )  # fmt: skip
+    workspace, angle_rows = _ANGLE.workspace, _ANGLE.rows
 
     @kernel
     def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
@@ -262,6 +260,14 @@ def _kernels(slides: int, turning: bool, reads: int, law, pressing) -> tuple[Cal
                 for k in range(reads):
                     K[i, 12 + k] = par[e, par.shape[1] - reads + k] * by[k] * along[i]
 
+    return force
+
+
+def _report(slides: int, turning: bool, reads: int, law, pressing) -> Callable:
+    """Return the report kernel, likewise."""
+    slips = slides + turning
+    workspace, angle_step, angle_rate, turns = _ANGLE.workspace, _ANGLE.step, _ANGLE.rate, _ANGLE.turns
+
     @kernel
     def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         P, B, J = scratch(3, 5, 3), scratch(3, 3, 6), scratch(3, 3, 6)
@@ -325,7 +331,7 @@ def _kernels(slides: int, turning: bool, reads: int, law, pressing) -> tuple[Cal
             for k in range(slips):
                 out[3 + turning + k] = s1[k]
 
-    return force, report
+    return report
 
 
 def _type(name: str, slides: int, turning: bool, reads: int, law, pressing, size: str) -> ElementType:
@@ -340,7 +346,6 @@ def _type(name: str, slides: int, turning: bool, reads: int, law, pressing, size
         "reference rate",
     )  # fmt: skip
     angle = _ANGLE.columns if turning else ()
-    force, report = _kernels(slides, turning, reads, law, pressing)
     displacements = ("displacement [m]",) if slides == 1 else ("displacement 1 [m]", "displacement 2 [m]")
     return ElementType(
         name=name,
@@ -354,8 +359,8 @@ def _type(name: str, slides: int, turning: bool, reads: int, law, pressing, size
             "force [N]", *(("moment [N m]",) if turning else ()), "normal force [N]", "sliding speed [m/s]",
             *displacements, *(("angle [rad]",) if turning else ()),
         ),
-        force=force,
-        report=report,
+        force=_force(slides, turning, reads, law, pressing),
+        report=_report(slides, turning, reads, law, pressing),
         reads=reads,
         reads_moments=reads > READS,
     )  # fmt: skip
