@@ -1839,6 +1839,13 @@ class MadeCalls:
         and moment of its friction depend on both sliding and spin, and it comes to rest in both at once. Profiles
         ("curve_on_curve", "cam") slip at their point of contact.
 
+        Gears and racks lose the part 1 - ``efficiency`` of the power that goes through them, whichever coordinate
+        drives.
+        In a rope over pulleys (a gear of two displacements) ``coefficient`` and ``wrap`` say the ratio of the forces,
+        e^(coefficient wrap).  Such a loss is two elements, called NAME:a and NAME:b, on both coordinates; that of a
+        screw
+        NAME:angle and NAME:displacement, of a universal joint NAME:angle and NAME:angle_b.
+
         Args:
             name: in messages and results
             joint: name of a joint: pin, spherical, revolute, universal, screw, cylindrical, prismatic, slider,

@@ -26,8 +26,9 @@ from fem_mbs.system.blocks import GROUND, Block
 
 __all__ = ["Friction", "check_path_ends"]
 
-#: Joints along a line or curve, whose own force presses, and those that hold a point or a bearing otherwise.
+#: Joints of two profiles that touch.
 _PROFILES = ("curve_on_curve", "cam")
+#: Joints along a line or curve, whose own force presses, and those that hold a point or a bearing otherwise.
 _ALONG = ("along_beam", "cylindrical_along_beam", "prismatic_along_beam", "point_on_curve", *_PROFILES)
 #: Their elements.
 _LINES = ("beam_slide", "cylindrical_slide", "prismatic_slide", "point_on_curve", "curve_on_curve")
@@ -266,6 +267,11 @@ class Friction(Declaration):
     moment. A planar joint with a ``radius`` is a disc, with ``inner_radius`` too a ring, that presses evenly: force
     and moment of its friction depend on both sliding and spin, and it comes to rest in both at once. Profiles
     ("curve_on_curve", "cam") slip at their point of contact.
+
+    Gears and racks lose the part 1 - ``efficiency`` of the power that goes through them, whichever coordinate drives.
+    In a rope over pulleys (a gear of two displacements) ``coefficient`` and ``wrap`` say the ratio of the forces,
+    e^(coefficient wrap).  Such a loss is two elements, called NAME:a and NAME:b, on both coordinates; that of a screw
+    NAME:angle and NAME:displacement, of a universal joint NAME:angle and NAME:angle_b.
 
     Args:
         coefficient: mu, of Coulomb's law; with gears and racks give ``efficiency`` instead.
