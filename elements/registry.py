@@ -50,6 +50,7 @@ class ElementType:
                      from it
     ``reads``        number of multipliers of another joint that the forces depend on: the last local unknowns, with
                      their scales in the last columns of ``par``
+    ``reads_moments``  True: after the forces of that joint, the moments that align its axes are read as well
     ``inertia``      True: the element has mass
     ``watches``      limits of validity
     ``prestress(par, outputs, factor)``  returns parameters with added stresses, a table times a factor, for linear
@@ -78,6 +79,7 @@ class ElementType:
     tables: bool = False
     shared: int = 0
     reads: int = 0
+    reads_moments: bool = False
     inside: Any = None
     scalars: int = 0
     stresses: int = 0
@@ -223,7 +225,8 @@ _MODULES = {
     **{f"servo_{kind}{d}": "actuators.servo" for kind in ("length", "offset", "angle") for d in (2, 3)},
     **{f"hydraulic_{kind}{d}": "actuators.hydraulic" for kind in ("length", "offset", "angle") for d in (2, 3)},
     **{f"cylinder_{kind}{d}": "actuators.cylinder" for kind in ("length", "offset", "angle") for d in (2, 3)},
-    **{f"friction_{kind}": "joints.friction" for kind in ("offset2", "offset3", "angle2", "angle3", "plane3", "ball3")},
+    **{f"friction_{kind}": "joints.friction" for kind in ("offset2", "offset3", "angle2", "angle3", "ball3")},
+    **{f"friction_{kind}": "joints.friction_surfaces" for kind in ("plane3", "cylinder3", "disc3")},
     **{f"brake_{kind}{d}": "joints.brake" for kind in ("offset", "angle") for d in (2, 3)},
     **{f"user_{kind}{d}": "actuators.user" for kind in ("length", "offset", "angle", "point") for d in (2, 3)},
     **{f"solid_{cell}": "solids.space" for cell in _SOLIDS},

@@ -164,6 +164,23 @@ def _friction(kind, function=-1, speed=-1, along=0):
     return par
 
 
+def _turning_friction(slides, size, function=-1, speed=-1):
+    """The same law between surfaces that slide and turn; ``size``: inner radius of a disc, length of a bearing.
+
+    Discs have a smoother one, since the points of their sums move with the slip.
+    """
+    speeds = (15.0, 20.0) if slides == 1 else (60.0, 80.0)
+    law = (0.3, 0.5, *speeds, 0.4, function, speed, size)
+    scales = (1.7, 0.9, 1.3, 0.8)[: 4 if slides == 1 else 3]
+
+    def par(rng):
+        axes, points = triad(rng), _off(rng, 6)
+        offsets = [number for k in range(slides) for number in (*axes[:, k], *points)]
+        return (*law, *offsets, *_coordinate("torsion", 3, rng), *scales)
+
+    return par
+
+
 def _surface(dimension, shape, rng, line=False):
     """Columns of a surface near the ball, or the place of a line, or around it, and of its random axes."""
     # ball, surface, radius, side, half sizes
@@ -739,7 +756,10 @@ CASES: dict[str, Case | dict[str, Case]] = {
         for d in (2, 3)
     },
     **{
-        f"brake_{kind}{d}": Case(lambda rng, law=law, d=d: (1.3, 2.0, 0.4, *_coordinate(law, d, rng)))
+        f"brake_{kind}{d}": {
+            "": Case(lambda rng, law=law, d=d: (1.3, 2.0, 0.4, 1.5, -1, *_coordinate(law, d, rng))),
+            "changing": Case(lambda rng, law=law, d=d: (1.3, 2.0, 0.4, 1.5, 0, *_coordinate(law, d, rng))),
+        }
         for kind, law in (("offset", "slide"), ("angle", "torsion"))
         for d in (2, 3)
     },
@@ -857,6 +877,15 @@ CASES: dict[str, Case | dict[str, Case]] = {
             **({"along": Case(_friction(kind, along=1))} if kind.startswith("offset") else {}),
         }
         for kind in ("offset2", "offset3", "angle2", "angle3", "plane3")
+    },
+    "friction_cylinder3": {
+        "": Case(_turning_friction(1, np.inf, 0)),
+        "two_ends": Case(_turning_friction(1, 0.7)),
+    },
+    "friction_disc3": {
+        "": Case(_turning_friction(2, 0.0)),
+        "ring": Case(_turning_friction(2, 0.25)),
+        "running": Case(_turning_friction(2, 0.0, 0, 0), isolated=False, potential=False, running=True),
     },
     "friction_ball3": {"": Case(_friction("ball3")), "given": Case(_friction("ball3", 0))},
     **{

@@ -1,8 +1,6 @@
-"""Dry friction with a smooth law, in joints and between points: `friction_offset`, `_angle` (2/3), `friction_plane3`,
-`friction_ball3`.
+"""Dry friction with a smooth law, in joints and between points: `friction_offset`, `_angle` (2/3), `friction_ball3`.
 
-On one coordinate s of two ends (`fem_mbs.elements.joints.coordinate`), or on two displacements s_1, s_2 of a point
-along directions fixed in end a, with the sliding velocity
+On one coordinate s of two ends (`fem_mbs.elements.joints.coordinate`), with the sliding velocity
 
     w = r s' - v(t)        (r = 1, of angles the radius; v: speed of a running surface of end a),
 
@@ -35,11 +33,7 @@ import numpy as np
 
 from fem_mbs.arrays import scratch
 from fem_mbs.contract import (
-    DISSIPATED,
-    DRIVER_WORK,
-    FORCE,
     LEDGER,
-    LOAD_WORK,
     ONE_STATE,
     OUTPUT,
     RULE,
@@ -49,17 +43,22 @@ from fem_mbs.contract import (
     T1,
     TANGENT,
     TM,
-    WA,
-    WV,
     H,
     inline,
     inner,
     kernel,
 )
 from fem_mbs.elements.common import clear, time_value
-from fem_mbs.elements.coordinates import end_velocities, offset_rate, offset_rows, rate_row
+from fem_mbs.elements.coordinates import end_velocities, rate_row
 from fem_mbs.elements.joints.coordinate import ANGLE, OFFSET, coordinate
 from fem_mbs.elements.joints.coordinate_force import Law, coordinate_force
+from fem_mbs.elements.joints.pressing import (
+    READS,
+    book_friction,
+    multiplier_columns,
+    pressing_force,
+    pressing_force_at,
+)
 from fem_mbs.elements.laws import friction_coefficient, friction_slopes
 from fem_mbs.elements.registry import ElementType
 
@@ -68,12 +67,10 @@ __all__ = ["TYPES"]
 # columns of par; the scales of the multipliers are the last ones
 MU = 0  # first of the four of `friction_coefficient`
 RADIUS, FUNCTION, SPEED, ALONG = range(4, 8)
-_U, _V, _PLANE_SCALES = 8, 17, 26  # of `friction_plane3`: both directions, each with the points, and the scales
 _BALL_SCALES = 8
 _PAR = ("coefficient", "static coefficient", "Stribeck speed [m/s]", "smoothing speed [m/s]", "radius [m]", "function",
         "reference rate", "along")  # fmt: skip
-_READS = 3
-_SCALES = tuple(f"scale {k + 1}" for k in range(_READS))
+_SCALES = tuple(f"scale {k + 1}" for k in range(READS))
 
 
 @inner
@@ -85,56 +82,13 @@ def _pressed(par, e, m, given, pressing):
     return pressing * share, share, -pressing * m * share**3
 
 
-@inner
-def _pressing(ctl, par, dof, U, e, tail):
-    """Return the norm |lambda| of the multipliers of the iterate, a force."""
-    at = dof.shape[1] - _READS
-    total = 0.0
-    for k in range(_READS):
-        total += (par[e, tail + k] * U[dof[e, at + k]]) ** 2
-    return math.sqrt(total) / ctl[SF]
-
-
-@inner
-def _pressed_at(par, dof, Q, e, tail, state):
-    """Return |lambda| at an end of a step of a one-state rule."""
-    at = dof.shape[1] - _READS
-    total = 0.0
-    for k in range(_READS):
-        total += (par[e, tail + k] * Q[state, dof[e, at + k]]) ** 2
-    return math.sqrt(total)
-
-
-@inner
-def _multiplier_columns(ctl, par, dof, U, e, tail, pressing, by_pressing, row, K):
-    """Add the columns of the multipliers to K: ``by_pressing`` times the gradient of |lambda|, along row (n,)."""
-    if pressing == 0:
-        return
-    at = dof.shape[1] - _READS
-    for k in range(_READS):
-        scale = par[e, tail + k]
-        direction = scale * U[dof[e, at + k]] / (ctl[SF] * pressing)
-        for i in range(row.shape[0]):
-            K[i, at + k] += by_pressing * scale * direction * row[i]
-
-
-@inner
-def _book(ctl, f, work, given):
-    """Book the work of the friction force and of the drive of a running surface; the difference is dissipated."""
-    if ctl[RULE] == ONE_STATE and ctl[WV] == 0 and ctl[WA] == 0:
-        f[LOAD_WORK] = -work  # statics has no time: nothing dissipates, book it as work of loads
-        return
-    f[DRIVER_WORK] = given
-    f[DISSIPATED] = work + given
-
-
 # --- one coordinate --------------------------------------------------------------------------------------------------
 @inline
 def friction_force(ctl, par, e, tail, dof, hist, fun, U, s0, s1, ds, rate):
     r = par[e, RADIUS]
     m, slope = friction_coefficient(par, e, MU, r * rate - time_value(fun, par[e, SPEED], TM, 0.0))
     given = time_value(fun, par[e, FUNCTION], TM, 0.0)
-    N, _, by_m = _pressed(par, e, m, given, _pressing(ctl, par, dof, U, e, tail))
+    N, _, by_m = _pressed(par, e, m, given, pressing_force(ctl, par, dof, U, e, tail))
     return r * N * m, 0.0, r * r * (N + m * by_m) * slope
 
 
@@ -142,19 +96,19 @@ def friction_force(ctl, par, e, tail, dof, hist, fun, U, s0, s1, ds, rate):
 def friction_columns(job, ctl, par, e, tail, dof, fun, U, rate, row, fe, ke, k):
     """Zero the rows of the multipliers, and write the columns by which the force depends on them."""
     n = row.shape[0]
-    for i in range(n, n + _READS):
+    for i in range(n, n + READS):
         fe[k, i] = 0.0
     if job != TANGENT:
         return
     K = ke[k]
-    for i in range(n, n + _READS):
-        for j in range(n + _READS):
+    for i in range(n, n + READS):
+        for j in range(n + READS):
             K[i, j] = K[j, i] = 0.0
     r = par[e, RADIUS]
     m, _ = friction_coefficient(par, e, MU, r * rate - time_value(fun, par[e, SPEED], TM, 0.0))
-    pressing = _pressing(ctl, par, dof, U, e, tail)
+    pressing = pressing_force(ctl, par, dof, U, e, tail)
     _, by_pressing, _ = _pressed(par, e, m, time_value(fun, par[e, FUNCTION], TM, 0.0), pressing)
-    _multiplier_columns(ctl, par, dof, U, e, tail, pressing, r * m * by_pressing, row, K)
+    multiplier_columns(ctl, par, dof, U, e, tail, pressing, r * m * by_pressing, row, K)
 
 
 @inner
@@ -172,130 +126,21 @@ def _sampled(par, e, fun, time, rate, pressing):
 def friction_report(job, ctl, par, e, tail, dof, hist, fun, Q, U, s0, s1, ds, rate0, rate1, f):
     r = par[e, RADIUS]
     if ctl[RULE] == ONE_STATE:  # the force of the end; work by the trapezoidal rule
-        before, _, _, v0 = _sampled(par, e, fun, T0, rate0, _pressed_at(par, dof, Q, e, tail, 0))
-        force, N, w, v1 = _sampled(par, e, fun, T1, rate1, _pressed_at(par, dof, Q, e, tail, 1))
+        before, _, _, v0 = _sampled(par, e, fun, T0, rate0, pressing_force_at(par, dof, Q, e, tail, 0))
+        force, N, w, v1 = _sampled(par, e, fun, T1, rate1, pressing_force_at(par, dof, Q, e, tail, 1))
         work = 0.5 * (before + force) * r * ds
         moved = -0.5 * (before * v0 + force * v1) * ctl[H]
     else:
-        force, N, w, v1 = _sampled(par, e, fun, TM, rate1, _pressing(ctl, par, dof, U, e, tail))
+        force, N, w, v1 = _sampled(par, e, fun, TM, rate1, pressing_force(ctl, par, dof, U, e, tail))
         work = force * r * ds
         moved = -force * v1 * ctl[H]
     if job == LEDGER:
-        _book(ctl, f, work, moved)
+        book_friction(ctl, f, work, moved)
     elif job == OUTPUT:
         f[0] = r * force
         f[1] = N
         f[2] = w
         f[3] = s1
-
-
-# --- two displacements -----------------------------------------------------------------------------------------------
-@kernel
-def _plane_force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    P, B, J = scratch(3, 5, 3), scratch(3, 3, 6), scratch(3, 3, 6)
-    rows, ends, turns = scratch(2, 12), scratch(2, 12), scratch(2, 12, 12)
-    vel, w, along = scratch(12), scratch(2), scratch(12)
-    one_state = ctl[RULE] == ONE_STATE
-    clear(fe, e1 - e0)
-    if job == TANGENT:
-        clear(ke, e1 - e0)
-    for e in range(e0, e1):
-        f = fe[e - e0]
-        if one_state:
-            end_velocities(V, D, dof, rot, 1, e, vel)
-        for k in range(2):
-            row = rows[k]
-            offset_rows(job, Q, D, U, dof, rot, e, par, _U if k == 0 else _V, P, B, J, row, ends[k], turns[k])
-            w[k] = 0.0
-            for i in range(12):
-                w[k] += row[i] * (vel[i] if one_state else U[dof[e, i]] / ctl[H])
-        w[0] -= time_value(fun, par[e, SPEED], TM, 0.0)
-        g, _, bend = friction_slopes(par, e, MU, math.sqrt(w[0] * w[0] + w[1] * w[1]))
-        pressing = _pressing(ctl, par, dof, U, e, _PLANE_SCALES)
-        N = time_value(fun, par[e, FUNCTION], TM, 0.0) + pressing
-        for i in range(12):
-            f[i] = ctl[SF] * N * g * (w[0] * rows[0, i] + w[1] * rows[1, i])
-        if job != TANGENT:
-            continue
-        K = ke[e - e0]
-        for k in range(2):
-            if one_state:
-                rate_row(ctl, rows[k], turns[k], vel, ends[k])
-        # in one-state rules ``ends`` holds derivatives of rates, which take the factor of the rows
-        factor = ctl[SF] if one_state else ctl[SK] / ctl[H]
-        for i in range(12):
-            for j in range(12):
-                total = 0.0
-                for k in range(2):
-                    for p in range(2):
-                        slope = N * (bend * w[k] * w[p] + (g if k == p else 0.0))
-                        total += factor * slope * rows[k, i] * ends[p, j]
-                    total += ctl[SK] * N * g * w[k] * turns[k, i, j]
-                K[i, j] = total
-            along[i] = g * (w[0] * rows[0, i] + w[1] * rows[1, i])
-        _multiplier_columns(ctl, par, dof, U, e, _PLANE_SCALES, pressing, 1.0, along, K)
-
-
-@kernel
-def _plane_report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    if job != LEDGER and job != OUTPUT:
-        return
-    P, B, J = scratch(3, 5, 3), scratch(3, 3, 6), scratch(3, 3, 6)
-    row, row1, G = scratch(12), scratch(12), scratch(12, 12)
-    X, ds, s1 = scratch(4, 3), scratch(2), scratch(2)
-    w = scratch(2, 2)  # at both ends, or twice that of the step
-    for e in range(e0, e1):
-        f = fe[e - e0]
-        law, belt = par[e, FUNCTION], par[e, SPEED]
-        one_state = ctl[RULE] == ONE_STATE
-        for k in range(2):
-            s0, s1[k] = offset_rows(FORCE, Q, D, U, dof, rot, e, par, _U if k == 0 else _V, P, B, J, row, row1, G)
-            ds[k] = s1[k] - s0
-            if one_state:
-                for state in range(2):
-                    w[state, k] = offset_rate(V, D, dof, rot, state, e, P, X[:2], X[2:])
-                continue
-            ds[k] = 0.0
-            for i in range(12):
-                ds[k] += row[i] * U[dof[e, i]]
-            w[0, k] = w[1, k] = ds[k] / ctl[H]
-        work = moved = N = m = 0.0
-        for state in range(2):
-            time = TM if not one_state else (T0 if state == 0 else T1)
-            v = time_value(fun, belt, time, 0.0)
-            w[state, 0] -= v
-            if one_state:
-                pressing = _pressed_at(par, dof, Q, e, _PLANE_SCALES, state)
-            else:
-                pressing = _pressing(ctl, par, dof, U, e, _PLANE_SCALES)
-            N = time_value(fun, law, time, 0.0) + pressing
-            g, m, _ = friction_slopes(par, e, MU, math.sqrt(w[state, 0] ** 2 + w[state, 1] ** 2))
-            work += 0.5 * N * g * (w[state, 0] * ds[0] + w[state, 1] * ds[1])
-            moved -= 0.5 * N * g * w[state, 0] * v * ctl[H]
-        if job == LEDGER:
-            _book(ctl, f, work, moved)
-        elif job == OUTPUT:
-            f[0] = N * m
-            f[1] = N
-            f[2] = math.sqrt(w[1, 0] ** 2 + w[1, 1] ** 2)
-            f[3], f[4] = s1[0], s1[1]
-
-
-def _plane_type():
-    points = tuple(f"a{c}_{end} [m]" for end in "ab" for c in "xyz")
-    # both directions are followed by the points, as `offset_rows` reads them
-    second = tuple(name.replace(" [m]", "2 [m]") for name in points)
-    return ElementType(
-        name="friction_plane3",
-        dimension=3,
-        ends=2,
-        rotational=True,
-        par=(*_PAR, *(f"u{c}" for c in "xyz"), *points, *(f"v{c}" for c in "xyz"), *second, *_SCALES),
-        outputs=("force [N]", "normal force [N]", "sliding speed [m/s]", "displacement 1 [m]", "displacement 2 [m]"),
-        force=_plane_force,
-        report=_plane_report,
-        reads=_READS,
-    )
 
 
 # --- relative rotation -----------------------------------------------------------------------------------------------
@@ -328,7 +173,7 @@ def _ball_force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, 
         if one_state:
             end_velocities(V, D, dof, rot, 1, e, vel)
         g, _, bend = friction_slopes(par, e, MU, _slid(ctl, par, e, dof, U, vel, w))
-        pressing = _pressing(ctl, par, dof, U, e, _BALL_SCALES)
+        pressing = pressing_force(ctl, par, dof, U, e, _BALL_SCALES)
         N = time_value(fun, par[e, FUNCTION], TM, 0.0) + pressing
         for i in range(12):
             along[i] = g * (w[0] * row[0, i] + w[1] * row[1, i] + w[2] * row[2, i])
@@ -352,7 +197,7 @@ def _ball_force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, 
                     for p in range(3):
                         total += (bend * w[k] * w[p] + (g if k == p else 0.0)) * row[k, i] * rate[p, j]
                 K[i, j] = factor * N * total
-        _multiplier_columns(ctl, par, dof, U, e, _BALL_SCALES, pressing, 1.0, along, K)
+        multiplier_columns(ctl, par, dof, U, e, _BALL_SCALES, pressing, 1.0, along, K)
 
 
 @kernel
@@ -368,15 +213,15 @@ def _ball_report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe,
             time = TM if not one_state else (T0 if state == 0 else T1)
             if one_state:
                 end_velocities(V, D, dof, rot, state, e, vel)
-                pressing = _pressed_at(par, dof, Q, e, _BALL_SCALES, state)
+                pressing = pressing_force_at(par, dof, Q, e, _BALL_SCALES, state)
             else:
-                pressing = _pressing(ctl, par, dof, U, e, _BALL_SCALES)
+                pressing = pressing_force(ctl, par, dof, U, e, _BALL_SCALES)
             size = _slid(ctl, par, e, dof, U, vel, w)
             N = time_value(fun, par[e, FUNCTION], time, 0.0) + pressing
             m = friction_slopes(par, e, MU, size)[1]
             work += 0.5 * N * m * size * ctl[H]
         if job == LEDGER:
-            _book(ctl, f, work, 0.0)
+            book_friction(ctl, f, work, 0.0)
         elif job == OUTPUT:
             f[0], f[1], f[2] = par[e, RADIUS] * N * m, N, size
 
@@ -391,7 +236,7 @@ def _ball_type():
         outputs=("moment [N m]", "normal force [N]", "sliding speed [m/s]"),
         force=_ball_force,
         report=_ball_report,
-        reads=_READS,
+        reads=READS,
     )
 
 
@@ -404,11 +249,11 @@ _LAW = Law(
     report=friction_report,
     columns=friction_columns,
     appended=_SCALES,
-    reads=_READS,
+    reads=READS,
 )  # fmt: skip
 
 TYPES = {
     f"friction_{name}{d}": coordinate_force(f"friction_{name}{d}", d, coordinate(kind, d), _LAW)
     for name, kind in (("offset", OFFSET), ("angle", ANGLE))
     for d in (2, 3)
-} | {"friction_plane3": _plane_type(), "friction_ball3": _ball_type()}
+} | {"friction_ball3": _ball_type()}

@@ -1490,6 +1490,7 @@ class MadeCalls:
         ready: bool = True,
         limit: Number | None = None,
         slip: Number | None = None,
+        factor: Function | None = None,
         breaks_at: Number | None = None,
     ) -> None:
         """Locks, latches and brakes: coordinates of joints that are held, and released again.
@@ -1497,16 +1498,12 @@ class MadeCalls:
         Hold a coordinate of a joint by a constraint that events close and open (actions "lock" and "release").
 
         Four laws exist. A plain lock closes where it is when an event says so. A latch (``value``, not ``locked``)
-        closes
-        by itself as the coordinate passes a value. A brake (``limit``) holds up to a force or moment; beyond it slips
-        with
-        dry friction, and holds again as soon as the motion stops. A pin (``breaks_at``) opens for good beyond a force
-        or
-        moment. Where a lock closes on a motion, velocities change as in a plastic blow with all joints; the loss is
-        booked as dissipated. A brake that closes on a motion slips until it stops. Limits are looked at in transients;
-        a static step whose equilibrium needs more ends in an error, and in all other analyses a closed lock holds
-        whatever
-        it takes.
+        closes by itself as the coordinate passes a value. A brake (``limit``) holds up to a force or moment; beyond it
+        slips with dry friction, and holds again as soon as the motion stops; ``factor`` changes both in time. A pin
+        (``breaks_at``) opens for good beyond a force or moment. Where a lock closes on a motion, velocities change as
+        in a plastic blow with all joints; the loss is booked as dissipated. A brake that closes on a motion slips until
+        it stops. Limits are looked at in transients; a static step whose equilibrium needs more ends in an error, and
+        in all other analyses a closed lock holds whatever it takes.
 
         Args:
             name: in messages and results
@@ -1520,6 +1517,8 @@ class MadeCalls:
                 true)
             limit: of a brake: the largest force or moment that it holds [N m or N] (default none)
             slip: of a brake: its force or moment while it slips, at most the limit [N m or N] (default limit)
+            factor: of a brake: a function of time that multiplies limit and slip [-]; below zero it counts as zero
+                (default 1)
             breaks_at: force or moment beyond which it opens for good [N m or N] (default never)
         """
 
@@ -1807,6 +1806,8 @@ class MadeCalls:
         coefficient: Number | None = None,
         smoothing: Number,
         radius: Number | None = None,
+        inner_radius: Number | None = None,
+        length: Number | None = None,
         efficiency: Number | None = None,
         wrap: Number | None = None,
         static: Number | None = None,
@@ -1831,6 +1832,13 @@ class MadeCalls:
         ("prismatic", "slider", "point_on_line", "point_on_plane", "planar", along beams and on curves) it acts at the
         point; moments that a prismatic joint bears do not press.
 
+        A cylindrical joint slips by |(v, ``radius`` w)|, along the axis and about it at once: what spins slides easily.
+        With the ``length`` of its bush, whose middle is the joint's point in b, both ends press, by the joint's force
+        and
+        moment. A planar joint with a ``radius`` is a disc, with ``inner_radius`` too a ring, that presses evenly: force
+        and moment of its friction depend on both sliding and spin, and it comes to rest in both at once. Profiles
+        ("curve_on_curve", "cam") slip at their point of contact.
+
         Gears and racks lose the part 1 - ``efficiency`` of the power that goes through them, whichever coordinate
         drives.
         In a rope over pulleys (a gear of two displacements) ``coefficient`` and ``wrap`` say the ratio of the forces,
@@ -1840,13 +1848,16 @@ class MadeCalls:
 
         Args:
             name: in messages and results
-            joint: name of a joint: pin, spherical, revolute, universal, screw, prismatic, slider, point_on_line,
-                point_on_plane, planar, along_beam and its kin, point_on_curve, or of a gear; its force presses; or a
-                and b (default none)
+            joint: name of a joint: pin, spherical, revolute, universal, screw, cylindrical, prismatic, slider,
+                point_on_line, point_on_plane, planar, along_beam and its kin, point_on_curve, curve_on_curve, cam, or
+                of a gear; its force presses; or a and b (default none)
             coefficient: mu, of Coulomb's law; with gears and racks give ``efficiency`` instead.
             smoothing: sliding speed [m/s] up to which the force rises (to 76 % of mu N); below it surfaces creep.  In a
                 gear it is a rate of the coordinate a [rad/s or m/s].
-            radius: of pin, ball and revolute joints, of the pins of universal joints, mean one of a screw's thread [m].
+            radius: of pin, ball, revolute and cylindrical joints, of the pins of universal joints, mean one of a
+                screw's thread, of a round contact in a planar joint [m].
+            inner_radius: of a planar joint whose contact is a ring, less than ``radius`` [m].
+            length: of the bush of a cylindrical joint [m]; without it the size of the force presses, moments do not.
             efficiency: of a gear, a rack or a rope, power out over power in, in (0, 1].
             wrap: of a rope, the angle by which it wraps its pulleys or drums [rad].
             static: coefficient at small speeds (default coefficient); coefficient at small speeds, which goes over to
@@ -3223,16 +3234,18 @@ class MadeCalls:
         kind: Literal["lock"],
         *,
         on: str,
-        quantity: Literal["force", "coordinate", "speed", "state", "impulse"] = "force",
+        quantity: Literal["force", "coordinate", "speed", "state", "impulse", "limit"] = "force",
     ) -> None:
         """Of the lock or brake called so: its "force" [N], [N m] on the coordinate, positive with its growth (that of a
         brake while it slips, too); the "coordinate" since the start [m], [rad] and its "speed"; its "state": 0 open, 1
-        closed, 2 slipping; the sum of the "impulse"s [N s], [N m s] with which it has closed.
+        closed, 2 slipping; the sum of the "impulse"s [N s], [N m s] with which it has closed; the "limit" of a brake
+        [N], [N m], which its factor changes in time.
 
         Args:
             name: of its columns in the results
             on: lock
-            quantity: quantity of the lock: "force", "coordinate", "speed", "state", "impulse" (default "force")
+            quantity: quantity of the lock: "force", "coordinate", "speed", "state", "impulse", "limit" (default
+                "force")
         """
 
     @overload

@@ -134,8 +134,9 @@ class LockData:
     """A lock on the ``coordinate`` of a joint, called ``key`` there.
 
     ``value``: coordinate since the start at which it holds, None: where it closes; ``ready``: while it is open it
-    closes there by itself.  ``limit``, ``slip``: of a brake, largest force that it holds, and force while it slips;
-    ``breaks_at``: force beyond which it opens for good; None: none.
+    closes there by itself.  ``limit``, ``slip``: of a brake, largest force that it holds, and force while it slips,
+    both times the function of time of the index ``factor`` (-1: 1); ``breaks_at``: force beyond which it opens for
+    good; None: none.
     """
 
     name: str
@@ -148,6 +149,7 @@ class LockData:
     limit: float | None
     slip: float | None
     breaks_at: float | None
+    factor: int = -1
 
     @property
     def held(self) -> JointCoordinate:

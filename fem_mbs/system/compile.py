@@ -76,7 +76,12 @@ def _number(dimension: int, nodes: Nodes, blocks: list[Block]):
 
 
 #: Constraints whose multipliers are forces between two points along unit vectors.
-_FORCES = ("point", "position", "offset", "beam_slide", "point_on_curve", "prismatic_slide", "cylindrical_slide")
+_FORCES = (
+    "point", "position", "offset", "beam_slide", "point_on_curve", "curve_on_curve", "prismatic_slide",
+    "cylindrical_slide",
+)  # fmt: skip
+#: Constraints whose multipliers are moments that align axes.
+_MOMENTS = ("direction",)
 #: Constraints of gears, ropes and screws: where a joint has one, its multiplier is what presses.
 _COUPLINGS = ("coupling", "pulley")
 
@@ -87,6 +92,8 @@ def _link(block: Block, blocks: list[Block]) -> None:
     block.owners = np.full((block.size, block.type.reads, 2), -1, np.int64)
     for element, name in enumerate(block.reads or ()):
         found = (_multipliers(name, blocks, _COUPLINGS) or _multipliers(name, blocks, _FORCES)) if name else []
+        if block.type.reads_moments and name:
+            found += _multipliers(name, blocks, _MOMENTS)
         if name and not 0 < len(found) <= block.type.reads:
             raise ModelError(
                 f'joint "{name}" has {len(found)} constraint forces where 1 to {block.type.reads} are expected',

@@ -89,6 +89,8 @@ from fem_mbs.solvers.stepping.motion import configure, director_velocities, norm
 
 _BEGIN, _ASSEMBLE, _UPDATE, _COMMIT = 0, 1, 2, 3
 _ROUND_OFF = 4.0 * 2.0**-52
+_SETTLED = 1e-9  # change of multipliers that forces depend on, against the largest
+_MOST_SETTLING = 10  # iterations in which they are waited for
 _QUARTER = 2.0  # Cayley vector of a quarter of a turn, 2 tan(pi/4)
 
 
@@ -124,6 +126,21 @@ def constraints_met(system, state, real):
         if system.kind[k] == MULTIPLIER and not abs(state.residual[k]) <= 1e3 * real[CTOL] * system.row_scale[k]:
             return False
     return True
+
+
+@inner
+def settled(system, state):
+    """Return whether the last increment has left the multipliers what they were, to a small part of the largest one.
+
+    Where forces depend on multipliers, the increments of the nodes do not tell whether these are known.
+    """
+    change = largest = 0.0
+    for i in range(system.unknown.size):
+        k = system.unknown[i]
+        if system.kind[k] == MULTIPLIER:
+            change = max(change, abs(state.rhs[i]))
+            largest = max(largest, abs(state.U[k]))
+    return change <= _SETTLED * largest
 
 
 @inner
@@ -401,8 +418,8 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
             last = real[NORM]
             real[NORM] = norm
             floor = size_x <= real[FLOOR_X] and size_t <= real[FLOOR_T]
-            if floor and counter[READS] == 1 and counter[ITERATION] == 1:
-                # multipliers alone have changed: what they press is not in the tangent where they were zero
+            if floor and counter[READS] == 1 and counter[ITERATION] < _MOST_SETTLING and not settled(system, state):
+                # multipliers alone change: drivers leave no other unknown, or what they press was zero in the tangent
                 floor = False
                 counter[REFACTOR] = 1
             # increments that no longer shrink and are just above round-off: nothing more to gain

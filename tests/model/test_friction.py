@@ -516,16 +516,26 @@ DRIVES = [
     ("screw", {"coefficient": 0.1, "radius": 0.1, "normal": 1.0}, "normal has no meaning"),
     ("ball", {"coefficient": 0.1}, "needs the radius"),
     ("ball", {"coefficient": 0.1, "radius": 0.1, "speed": 1.0}, "speed has no meaning"),
-    ("sleeve", {"coefficient": 0.1, "radius": 0.1}, '"cylindrical" joint, whose friction is not known'),
+    ("sleeve", {"coefficient": 0.1}, "needs the radius"),
+    ("sleeve", {"coefficient": 0.1, "radius": 0.1, "speed": 1.0}, "speed has no meaning"),
+    ("sleeve", {"coefficient": 0.1, "radius": 0.1, "direction": (1, 0, 0)}, "direction has no meaning"),
+    ("sleeve", {"coefficient": 0.1, "radius": 0.1, "length": 0.0}, "length = 0.0"),
+    ("sleeve", {"coefficient": 0.1, "radius": 0.1, "inner_radius": 0.05}, "inner_radius has no meaning"),
+    ("ball", {"coefficient": 0.1, "radius": 0.1, "length": 0.05}, "length has no meaning"),
+    ("rope", {"efficiency": 0.9, "length": 0.05}, "length has no meaning"),
+    ("table", {"coefficient": 0.1, "inner_radius": 0.05}, "add its radius"),
+    ("table", {"coefficient": 0.1, "radius": 0.05, "inner_radius": 0.05}, "must be less than radius = 0.05"),
+    ("cage", {"coefficient": 0.1, "radius": 0.05}, '"constant_velocity" joint, whose friction is not known'),
 ]
 
 
 @pytest.mark.parametrize(("joint", "keys", "message"), DRIVES)
 def test_errors_of_gears_and_turning_joints(joint, keys, message):
     model = Model(3)
-    for i, name in enumerate(("rail", "second", "screw", "ball", "sleeve")):
+    for i, name in enumerate(("rail", "second", "screw", "ball", "sleeve", "table", "cage")):
         model.body(f"part {i}", (float(i), 0.0, 0.0), 1.0, (1.0, 1.0, 1.0))
-        kind = {"screw": "screw", "ball": "spherical", "sleeve": "cylindrical"}.get(name, "prismatic")
+        kinds = {"ball": "spherical", "sleeve": "cylindrical", "table": "planar", "cage": "constant_velocity"}
+        kind = {"screw": "screw", **kinds}.get(name, "prismatic")
         more = {"spherical": {}, "screw": {"axis": (0, 0, 1), "lead": 0.1}}.get(kind, {"axis": (0, 0, 1)})
         model.joint(name, kind, "ground", f"part {i}", point=(float(i), 0.0, 0.0), **more)
     model.gear("rope", "rail", "second", ratio=1.0)

@@ -32,16 +32,23 @@ def spatial() -> Model:
     m.body("block", position=(0, 0, 3), mass=1.0, inertia=(0.1, 0.2, 0.1))
     m.joint("table", "planar", "ground", "block", point=(0, 0, 3), axis=(0.1, 0.2, 1.0))
     m.friction("belt", "table", coefficient=0.4, smoothing=0.01, normal=20.0, speed=2.0, direction=(1, 0.5, 0))
-    for name in ("motor", "wheel"):
+    m.friction("bush", "guide", coefficient=0.2, smoothing=0.01, radius=0.1, length=0.3, normal=2.0)
+    m.body("disc", position=(3, 0, 3), mass=1.0, inertia=(0.1, 0.2, 0.1))
+    m.joint("second table", "planar", "ground", "disc", point=(3, 0, 3), axis=(0.1, 0.2, 1.0))
+    m.friction("second belt", "second table", coefficient=0.4, smoothing=0.01, normal=20.0, speed=2.0,
+               direction=(1, 0.5, 0), radius=0.2, inner_radius=0.05)  # fmt: skip
+    m.moment("whirl", "disc", (0.0, 0.0, 2.0))
+    for name in ("motor", "wheel", "disc"):
         m.sensor(f"r {name}", "rotation", on=name)
-    for name in ("nut", "block"):
+    for name in ("nut", "block", "disc"):
         m.sensor(f"x {name}", "displacement", on=name)
     m.transient_step(duration=0.3, h=0.01)
     return m
 
 
 SPATIAL = ["motor", "wheel", "nut", "block", "shaft", "axle", "guide", "table", "pair", "rack", "twist", "spin",
-           "brake", "belt", "r motor", "r wheel", "x nut", "x block"]  # fmt: skip
+           "brake", "belt", "r motor", "r wheel", "x nut", "x block", "bush", "disc", "second table", "second belt",
+           "whirl", "r disc", "x disc"]  # fmt: skip
 
 
 @pytest.mark.parametrize("move", MOVES)
@@ -50,7 +57,7 @@ def test_gears_and_friction_move_as_their_images(move):
     m = spatial()
     m.copy(SPATIAL, **how)
     results = solve(m)
-    for name in ("r motor", "r wheel", "x nut", "x block"):
+    for name in ("r motor", "r wheel", "x nut", "x block", "r disc", "x disc"):
         turn = Q if name[0] == "x" else np.linalg.det(Q) * Q
         mine, image = (np.asarray(results.sensor(n, 0)) for n in (name, f"{name} copy"))
         assert np.abs(mine).max() > 0.02

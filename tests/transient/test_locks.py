@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import jsonschema
 import numpy as np
@@ -362,6 +363,73 @@ def test_a_brake_stops_a_rotor_and_holds_it_to_its_limit(dimension):
     assert error(s) < 1e-11
     lost = s.steps[0].summary["energy"]["final"]["dissipated"]
     assert lost == pytest.approx(3.0 * (12.0 + np.abs(np.diff(angle[t > 4.0])).sum()), rel=1e-3)
+
+
+def braked_rotor(factor, spin=0.0, moment=2.0, rule="midpoint", duration=6.0, h=0.01):
+    m = Model(2)
+    m.body("rotor", (0.0, 0.0), 1.0, 2.0)
+    m.joint("bearing", "revolute", "ground", "rotor", (0.0, 0.0))
+    m.initial("rotor", spin=spin)
+    m.lock("brake", "bearing", limit=3.0, slip=2.4, factor=factor)
+    m.moment("load", "rotor", moment)
+    m.sensor("w", "angular velocity", on="rotor")
+    for quantity in ("force", "limit"):
+        m.sensor(quantity, "lock", on="brake", quantity=quantity)
+    m.transient_step(duration, h, frames=0, rule=rule)
+    return m
+
+
+@pytest.mark.parametrize("rule", ["midpoint", "newmark"])
+def test_a_brake_that_wears_lets_its_rotor_go(rule):
+    """The limit 3 (1 - t/10) falls to the load 2 at t = 10/3; then J w' = 2 - 2.4 (1 - t/10), closed form."""
+    s = solve(braked_rotor("1 - t/10", rule=rule))
+    assert events(s) == [("brake", "slip", pytest.approx(10.0 / 3.0, abs=1e-9 if rule == "midpoint" else 0.011))]
+    start = events(s)[0][2]
+    w = 0.5 * (-0.4 * (6.0 - start) + 0.12 * (36.0 - start**2))
+    assert s.sensor("w").values[-1, 0] == pytest.approx(w, rel=1e-5)
+    limit = s.sensor("limit")
+    assert limit.values[1:, 0] == pytest.approx(3.0 * (1.0 - limit.t[1:] / 10.0), abs=1e-9)
+    assert error(s) < (1e-11 if rule == "midpoint" else 1e-4)
+
+
+def test_a_brake_that_is_pressed_harder_and_harder():
+    """J w' = -2.4 t/5 stops w = 1.2 after sqrt(10) s and holds; below zero the factor is zero."""
+    s = solve(braked_rotor("t/5", spin=1.2, moment=0.0))
+    # J w0 = 0.24 t^2
+    assert events(s)[-1] == ("brake", "lock", pytest.approx(np.sqrt(10.0), abs=2e-5))
+    assert s.sensor("w").values[-1, 0] == 0.0
+    assert s.steps[0].summary["energy"]["final"]["dissipated"] == pytest.approx(1.44, rel=1e-9)
+    assert error(s) < 1e-11
+    free = solve(braked_rotor("-t", spin=1.2, moment=0.0, duration=1.0))
+    assert free.sensor("w").values[-1, 0] == pytest.approx(1.2, rel=1e-12)
+    assert free.sensor("limit").values[-1, 0] == 0.0
+
+
+def test_statics_and_restarts_know_the_factor(tmp_path):
+    m = braked_rotor(0.5)
+    m.steps.clear()
+    m.static_step()
+    with pytest.raises(AnalysisError, match=r'needs a moment of 2 in "brake", which slips at 1\.5'):
+        solve(m)
+    m = braked_rotor("1 - t/10")
+    m.steps.clear()
+    m.transient_step(6.0, 0.01, frames=0, restarts=3)
+    whole = run(m, tmp_path / "whole")
+    shutil.copytree(tmp_path / "whole", tmp_path / "copy")
+    again = run(m, tmp_path / "copy", restart=1)
+    for name, values in whole.steps[0].series.items():
+        np.testing.assert_array_equal(values, again.steps[0].series[name])
+
+
+def test_errors_of_factors():
+    m = braked_rotor("1")
+    m.body("other", (1.0, 0.0), 1.0, 1.0)
+    m.joint("hinge", "revolute", "rotor", "other", (0.5, 0.0))
+    with pytest.raises(ModelError, match="factor belongs to a brake"):
+        m.lock("pin", "hinge", breaks_at=2.0, factor="t")
+    m.lock("bolt", "hinge", breaks_at=2.0)
+    with pytest.raises(ModelError, match='lock "bolt" has no limit'):
+        m.sensor("none", "lock", on="bolt", quantity="limit")
 
 
 def test_a_brake_closes_on_a_motion_and_is_released():

@@ -74,7 +74,8 @@ class Switching:
         self.others: dict[str, Switch] = {}
         self.broken: set[str] = set()
         self.watched: list[Watched] = []
-        self._limits: list[tuple[str, str, WatchedForce]] = []  # name, force or moment, how far it is beyond its limit
+        # name, force or moment, how far it is beyond its limit, and that limit
+        self._limits: list[tuple[str, str, WatchedForce, Callable[..., Any]]] = []
         self.closing: list[str] = []
         self.happened: list[EventReport] = []
         for switch in compiled.switches:
@@ -112,8 +113,9 @@ class Switching:
             )  # fmt: skip
             self.watched.append(lock.stop)
             self._watch_force(
-                said.name, what, watches["force"], said.limit, partial(self._slip, lock), lambda: lock.state == CLOSED
-            )
+                said.name, what, watches["force"], said.limit, partial(self._slip, lock), lambda: lock.state == CLOSED,
+                watches["limit"],
+            )  # fmt: skip
         if said.breaks_at is not None:
             self._watch_force(
                 said.name, what, watches["force"], said.breaks_at, partial(self._fail, lock),
@@ -122,14 +124,16 @@ class Switching:
 
     def _watch_force(
         self, name: str, what: str, reading: Magnitude | Reading, limit: float, fire: Callable[..., None],
-        active: Callable[[], bool],
+        active: Callable[[], bool], changing: Reading | None = None,
     ) -> None:  # fmt: skip
+        """Watch a force that passes a limit; ``changing`` reads one that changes in time, of the size ``limit``."""
         read = self._reader(reading)
+        now = (lambda record, ledger: limit) if changing is None else self._reader(changing)
         watched = WatchedForce(
-            lambda record, ledger: np.abs(read(record, ledger)) - limit, "rising", fire, limit, active
+            lambda record, ledger: np.abs(read(record, ledger)) - now(record, ledger), "rising", fire, limit, active
         )
         self.watched.append(watched)
-        self._limits.append((name, what, watched))
+        self._limits.append((name, what, watched, now))
 
     def check_limits(self, record: np.ndarray, ledger: np.ndarray, owner: str, place: str) -> None:
         """Refuse an equilibrium that needs more than a closed lock, a joint or a support bears.
@@ -141,11 +145,12 @@ class Switching:
         Raises:
             AnalysisError: naming what would slip or break, its force or moment and its limit.
         """
-        for name, what, watched in self._limits:
+        for name, what, watched, now in self._limits:
             if not watched.active():
                 continue
-            beyond, limit = float(watched.read(record, ledger)[-1]), watched.size
-            if beyond > _BORNE * limit:
+            beyond = float(watched.read(record, ledger)[-1])
+            limit = float(np.ravel(now(record, ledger))[-1])
+            if beyond > _BORNE * watched.size:
                 lock = self.locks.get(name)
                 does = "slips" if lock is not None and lock.said.limit is not None else "breaks"
                 raise AnalysisError(
@@ -324,7 +329,8 @@ class Switching:
         block, e = _element(system, lock, brake=True)
         for a in (state.Q, state.D, state.V):
             a[1] = a[0]
-        row = system.outputs(system.blocks.index(block), control(), function_table(np.zeros(0)), state, e, e + 1)[0]
+        functions = np.zeros(1 + int(block.par[:, block.type.column("factor")].max()))  # place and speed need no values
+        row = system.outputs(system.blocks.index(block), control(), function_table(functions), state, e, e + 1)[0]
         names = block.type.quantities
         return float(row[names.index("angle" if lock.said.coordinate.angular else "displacement")]), float(
             row[names.index("speed")]

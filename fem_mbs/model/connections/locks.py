@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from fem_mbs.declarations.declaration import Declaration, key
-from fem_mbs.declarations.kinds import FLAG, NAME, NUMBER, TEXT
+from fem_mbs.declarations.kinds import FLAG, FUNCTION, NAME, NUMBER, TEXT
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
+from fem_mbs.model.connections.actuators.coordinates import law_of_time
 from fem_mbs.model.connections.joint_parts import drive, joint_coordinate
 from fem_mbs.model.records import Breaking, LockData
 
@@ -23,13 +24,13 @@ class Lock(Declaration):
 
     Hold a coordinate of a joint by a constraint that events close and open (actions "lock" and "release").
 
-    Four laws exist. A plain lock closes where it is when an event says so. A latch (``value``, not ``locked``) closes
-    by itself as the coordinate passes a value. A brake (``limit``) holds up to a force or moment; beyond it slips with
-    dry friction, and holds again as soon as the motion stops. A pin (``breaks_at``) opens for good beyond a force or
-    moment. Where a lock closes on a motion, velocities change as in a plastic blow with all joints; the loss is
-    booked as dissipated. A brake that closes on a motion slips until it stops. Limits are looked at in transients;
-    a static step whose equilibrium needs more ends in an error, and in all other analyses a closed lock holds whatever
-    it takes.
+    Four laws exist. A plain lock closes where it is when an event says so. A latch (``value``, not ``locked``)
+    closes by itself as the coordinate passes a value. A brake (``limit``) holds up to a force or moment; beyond it
+    slips with dry friction, and holds again as soon as the motion stops; ``factor`` changes both in time. A pin
+    (``breaks_at``) opens for good beyond a force or moment. Where a lock closes on a motion, velocities change as
+    in a plastic blow with all joints; the loss is booked as dissipated. A brake that closes on a motion slips until
+    it stops. Limits are looked at in transients; a static step whose equilibrium needs more ends in an error, and
+    in all other analyses a closed lock holds whatever it takes.
 
     Args:
         value: coordinate since the start, which a lock that is ``locked`` has at the start (an assembly brings it
@@ -61,6 +62,10 @@ class Lock(Declaration):
         NUMBER, "of a brake: its force or moment while it slips, at most the limit", None, shows="limit",
         unit="N m or N",
     )  # fmt: skip
+    factor: Any = key(
+        FUNCTION, "of a brake: a function of time that multiplies limit and slip; below zero it counts as zero", None,
+        shows="1", unit="-",
+    )  # fmt: skip
     breaks_at: float | None = key(
         NUMBER, "force or moment beyond which it opens for good", None, shows="never", unit="N m or N"
     )
@@ -85,6 +90,7 @@ class Lock(Declaration):
         drive(building, self.name, data.held, -1)
         kind = f"brake_{'angle' if c.angular else 'offset'}{building.dimension}"
         state = {"force": 0.0, "state": float(data.locked), "impulse": 0.0}
+        state |= {"limit": data.limit or 0.0, "factor": float(data.factor)}
         building.add_block(self.name, kind, [c.nodes], **state, **c.columns)
 
     def _data(self, building: Building, owner: Owner, key_: str, c: Any) -> LockData:
@@ -116,6 +122,13 @@ class Lock(Declaration):
                 "a brake slips at its limit, and breaks at no other", owner=owner, key="breaks_at", value=breaks_at,
                 remedy="remove breaks_at or limit",
             )  # fmt: skip
+        if self.factor is not None and limit is None:
+            raise ModelError(
+                "factor belongs to a brake", owner=owner, key="factor", value=self.factor, remedy="add limit"
+            )
+        factor = -1
+        if self.factor is not None:
+            factor = building.function_index(law_of_time(building, self.factor, owner), owner, load=False)
         locked = value is None if self.locked is None else self.locked
         if not self.ready and (locked or value is None):
             raise ModelError(
@@ -124,7 +137,7 @@ class Lock(Declaration):
             )  # fmt: skip
         return LockData(
             self.name, self.joint, key_, c, locked, value, self.ready and value is not None,
-            limit, limit if slip is None else slip, breaks_at,
+            limit, limit if slip is None else slip, breaks_at, factor,
         )  # fmt: skip
 
 

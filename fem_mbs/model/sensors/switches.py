@@ -96,6 +96,7 @@ def make_switches(building: Any, compiled: Any, first: int) -> tuple[list[Switch
     for lock in building.locks.values():
         wanted = {"coordinate": lock.value is not None, "speed": lock.limit is not None}
         wanted["force"] = lock.limit is not None or lock.breaks_at is not None
+        wanted["limit"] = lock.limit is not None
         watches = {w: Reading(bound(LockState(lock.name, on=lock.name, quantity=w))) for w in wanted if wanted[w]}
         found.append(Switch(lock, multipliers_of_name(system.blocks, lock.name), none, dict(watches)))
     for said in building.breakings.values():

@@ -20,17 +20,20 @@ from fem_mbs.model.connections.surfaces.drive_friction import (
     rub_screw,
     rub_universal,
 )
+from fem_mbs.model.connections.surfaces.turning_friction import rub_cylinder, rub_disc
 from fem_mbs.model.records import JointCoordinate, JointData
 from fem_mbs.system.blocks import GROUND, Block
 
 __all__ = ["Friction", "check_path_ends"]
 
+#: Joints of two profiles that touch.
+_PROFILES = ("curve_on_curve", "cam")
 #: Joints along a line or curve, whose own force presses, and those that hold a point or a bearing otherwise.
-_ALONG = ("along_beam", "cylindrical_along_beam", "prismatic_along_beam", "point_on_curve")
+_ALONG = ("along_beam", "cylindrical_along_beam", "prismatic_along_beam", "point_on_curve", *_PROFILES)
 #: Their elements.
-_LINES = ("beam_slide", "cylindrical_slide", "prismatic_slide", "point_on_curve")
+_LINES = ("beam_slide", "cylindrical_slide", "prismatic_slide", "point_on_curve", "curve_on_curve")
 #: Kinds of joints whose surfaces turn, and so need a radius; the others slide.
-_TURNING = ("pin", "spherical", "revolute", "universal", "screw")
+_TURNING = ("pin", "spherical", "revolute", "universal", "screw", "cylindrical")
 _KINDS = (*_TURNING, "prismatic", "slider", "point_on_line", "point_on_plane", "planar", *_ALONG, "gear")
 
 
@@ -65,14 +68,21 @@ def _refuse(said: Friction, owner: str, what: str, *names: str) -> None:
             raise ModelError(f"{name} has no meaning in {what}", owner=owner, key=name, remedy="remove it")
 
 
-def _rub_joint(building: Building, owner: str, name: str, law, joint: str, radius, normal, direction) -> None:
+def _rub_joint(building: Building, owner: str, law, said: Friction) -> None:
+    joint, name, direction = said.joint, said.name, said.direction
+    assert joint is not None
     found = building.joints[joint]
     turning = found.kind in _TURNING
-    if turning != (radius is not None):
+    if turning != (said.radius is not None) and found.kind != "planar":
         what = "needs the radius of its bearing; add radius" if turning else "has no radius; remove it"
         raise ModelError(f'a "{found.kind}" joint {what}', owner=owner)
-    if turning:
-        law["radius"] = building.number(radius, owner, "radius", 0.0, strict=True)
+    if said.radius is not None:
+        law["radius"] = building.number(said.radius, owner, "radius", 0.0, strict=True)
+    elif said.inner_radius is not None:
+        raise ModelError("inner_radius is that of a ring", owner=owner, key="inner_radius", remedy="add its radius")
+    if found.kind == "cylindrical":
+        rub_cylinder(building, owner, name, law, joint, said.length)
+        return
     if found.kind == "screw":
         rub_screw(building, name, law, joint, law["radius"])
         return
@@ -83,7 +93,7 @@ def _rub_joint(building: Building, owner: str, name: str, law, joint: str, radiu
         rub_ball(building, owner, name, law, joint)
         return
     if found.kind in _ALONG:
-        if normal is not None:
+        if said.normal is not None:
             raise ModelError("along a line the joint's own force presses", owner=owner, remedy="remove normal")
         if found.driven:
             raise ModelError(
@@ -94,15 +104,31 @@ def _rub_joint(building: Building, owner: str, name: str, law, joint: str, radiu
         law["along"] = 1.0
     guides = _guides(building, joint)
     if not turning and building.dimension == 3 and len(guides) == 1:  # a plane
-        _rub_plane(building, owner, name, law, guides[0], direction, joint)
+        plane = _plane_columns(building, owner, law, guides[0], direction)
+        if said.radius is None:
+            _rub_plane(building, name, law, guides[0], plane, joint)
+        else:
+            rub_disc(building, owner, name, law, joint, plane, said.inner_radius)
         return
     if direction is not None:
         raise ModelError(f'joint "{joint}" slides one way only', owner=owner, remedy="remove direction")
-    if found.coordinates:
+    if found.kind in _PROFILES:
+        coordinate = _between_profiles(building, joint)
+    elif found.coordinates:
         coordinate = joint_coordinate(building, joint, None, owner)[1]
     else:
         coordinate = _along_guides(building, guides)
     add_friction(building, name, law, coordinate, joint)
+
+
+def _between_profiles(building: Building, joint: str) -> JointCoordinate:
+    """Return the slip of two profiles: the way along that of a, less or (where they run against each other) plus the
+    way along that of b."""
+    a, b = (building.joints[joint].coordinates[key] for key in ("displacement", "displacement_b"))
+    block = next(x for x in building.blocks if x.groups[0][0] == joint and x.type.name == "curve_on_curve2")
+    way = -1.0 if abs(block.par[0, block.type.column("side")]) == 1.0 else 1.0
+    columns = {k: a.columns[k] + (way if k[0] == "e" else 1.0) * b.columns[k] for k in a.columns}
+    return JointCoordinate(False, a.nodes, columns)
 
 
 def _guides(building: Building, joint: str) -> list[_Guide]:
@@ -157,7 +183,7 @@ def _rub_points(building: Building, owner: str, name: str, law, a, b, point, axi
     other = at if surface == GROUND else np.zeros(building.dimension)
     guide = _Guide((surface, node), R.T @ normal, (other, offset))
     if building.dimension == 3:
-        _rub_plane(building, owner, name, law, guide, direction, "")
+        _rub_plane(building, name, law, guide, _plane_columns(building, owner, law, guide, direction), "")
         return
     if direction is not None:
         raise ModelError(
@@ -166,8 +192,11 @@ def _rub_points(building: Building, owner: str, name: str, law, a, b, point, axi
     add_friction(building, name, law, _along_guides(building, [guide]), "")
 
 
-def _rub_plane(building: Building, owner: str, name: str, law, guide: _Guide, direction, joint: str) -> None:
-    """Add friction in two directions across the normal, the first that of a running surface."""
+def _plane_columns(building: Building, owner: str, law, guide: _Guide, direction) -> dict[str, float]:
+    """Return two displacements across the normal, the first that of a running surface.
+
+    The directions are called e and e2, with points that belong to each.
+    """
     u, v, n = building.triad(owner, guide.e).T
     if direction is not None:
         R = np.eye(3) if guide.nodes[0] == GROUND else building.rotation_matrix(guide.nodes[0])
@@ -180,10 +209,15 @@ def _rub_plane(building: Building, owner: str, name: str, law, guide: _Guide, di
     elif law["reference rate"] >= 0.0:
         raise ModelError("a surface that runs needs to know where to", owner=owner, remedy="add direction")
     columns = {}
-    for e, letter, second in ((u, "u", ""), (v, "v", "2")):
+    for e, second in ((u, ""), (v, "2")):
         points = _point_columns(building, e, guide.offsets)
-        columns.update({f"{letter}{key[1:]}" if key[0] == "e" else f"{key}{second}": x for key, x in points.items()})
-    block = building.add_block(name, "friction_plane3", [guide.nodes], **columns, **law)
+        columns.update({f"{key}{second}": x for key, x in points.items()})
+    return columns
+
+
+def _rub_plane(building: Building, name: str, law, guide: _Guide, plane: dict[str, float], joint: str) -> None:
+    """Add friction in two directions across the normal."""
+    block = building.add_block(name, "friction_plane3", [guide.nodes], **plane, **law)
     block.reads = [joint]
 
 
@@ -228,6 +262,12 @@ class Friction(Declaration):
     ("prismatic", "slider", "point_on_line", "point_on_plane", "planar", along beams and on curves) it acts at the
     point; moments that a prismatic joint bears do not press.
 
+    A cylindrical joint slips by |(v, ``radius`` w)|, along the axis and about it at once: what spins slides easily.
+    With the ``length`` of its bush, whose middle is the joint's point in b, both ends press, by the joint's force and
+    moment. A planar joint with a ``radius`` is a disc, with ``inner_radius`` too a ring, that presses evenly: force
+    and moment of its friction depend on both sliding and spin, and it comes to rest in both at once. Profiles
+    ("curve_on_curve", "cam") slip at their point of contact.
+
     Gears and racks lose the part 1 - ``efficiency`` of the power that goes through them, whichever coordinate drives.
     In a rope over pulleys (a gear of two displacements) ``coefficient`` and ``wrap`` say the ratio of the forces,
     e^(coefficient wrap).  Such a loss is two elements, called NAME:a and NAME:b, on both coordinates; that of a screw
@@ -237,7 +277,10 @@ class Friction(Declaration):
         coefficient: mu, of Coulomb's law; with gears and racks give ``efficiency`` instead.
         smoothing: sliding speed [m/s] up to which the force rises (to 76 % of mu N); below it surfaces creep.  In a
             gear it is a rate of the coordinate a [rad/s or m/s].
-        radius: of pin, ball and revolute joints, of the pins of universal joints, mean one of a screw's thread [m].
+        radius: of pin, ball, revolute and cylindrical joints, of the pins of universal joints, mean one of a screw's
+            thread, of a round contact in a planar joint [m].
+        inner_radius: of a planar joint whose contact is a ring, less than ``radius`` [m].
+        length: of the bush of a cylindrical joint [m]; without it the size of the force presses, moments do not.
         efficiency: of a gear, a rack or a rope, power out over power in, in (0, 1].
         wrap: of a rope, the angle by which it wraps its pulleys or drums [rad].
         static, stribeck: coefficient at small speeds, which goes over to ``coefficient`` like exp(-(w/stribeck)^2).
@@ -254,8 +297,9 @@ class Friction(Declaration):
     name: str = key(NAME, "in messages and results", shows='"friction 1", ...')
     joint: str | None = key(
         TEXT,
-        "name of a joint: pin, spherical, revolute, universal, screw, prismatic, slider, point_on_line, "
-        "point_on_plane, planar, along_beam and its kin, point_on_curve, or of a gear; its force presses; or a and b",
+        "name of a joint: pin, spherical, revolute, universal, screw, cylindrical, prismatic, slider, point_on_line, "
+        "point_on_plane, planar, along_beam and its kin, point_on_curve, curve_on_curve, cam, or of a gear; its force "
+        "presses; or a and b",
         None,
         shows="none",
     )
@@ -270,12 +314,20 @@ class Friction(Declaration):
     )
     radius: float | None = key(
         NUMBER,
-        "of the bearing, ball or pins of turning joints; of a screw, mean radius of the thread",
+        "of the bearing, shaft, ball or pins of turning joints; of a screw, mean radius of the thread; planar joints: "
+        "of a round contact, which also resists its spin",
         None,
         shows="none",
         kw_only=True,
         unit="m",
     )
+    inner_radius: float | None = key(
+        NUMBER, "planar joints with radius: of a ring", None, shows="0", kw_only=True, unit="m"
+    )
+    length: float | None = key(
+        NUMBER, "cylindrical joints: of the bush in b, whose ends bear force and moment", None,
+        shows="none, the force presses", kw_only=True, unit="m",
+    )  # fmt: skip
     efficiency: float | None = key(
         NUMBER, "gears, racks, ropes: power out over power in", None, shows="none", kw_only=True
     )
@@ -351,7 +403,7 @@ class Friction(Declaration):
                 what = "has no radius; remove it" if self.radius is not None else "needs its normal force; add normal"
                 raise ModelError(f"friction between points {what}", owner=owner)
             return
-        _rub_joint(building, owner, self.name, law, self.joint, self.radius, self.normal, self.direction)
+        _rub_joint(building, owner, law, self)
 
     def _check_kind(self, building: Building, owner: str, kind: str) -> None:
         """Refuse keys that mean nothing in a joint of this kind ("": between points), and ask for the loss."""
@@ -360,7 +412,10 @@ class Friction(Declaration):
                 "a, b, point and axis belong to friction between points", owner=owner, remedy="with joint remove them"
             )
         if kind == "gear":
-            _refuse(self, owner, "a gear", "radius", "static", "stribeck", "normal", "speed", "direction")
+            _refuse(
+                self, owner, "a gear", "radius", "inner_radius", "length", "static", "stribeck", "normal", "speed",
+                "direction",
+            )  # fmt: skip
             if (self.coefficient is None) == (self.efficiency is None):
                 raise ModelError(
                     "a gear has either an efficiency, or as a rope coefficient and wrap", owner=owner, remedy="give one"
@@ -368,9 +423,13 @@ class Friction(Declaration):
             return
         what = f'a "{kind}" joint' if kind else "friction between points"
         _refuse(self, owner, what, "efficiency", "wrap")
+        if kind != "cylindrical":
+            _refuse(self, owner, what, "length")
+        if kind != "planar":
+            _refuse(self, owner, what, "inner_radius")
         if self.coefficient is None:
             raise ModelError(f"{what} needs its coefficient", owner=owner, remedy="add coefficient = ...")
         if kind == "screw":  # the scale of its normal force is that of its thread
             _refuse(self, owner, what, "normal", "speed", "direction")
-        if kind == "universal" or (kind in ("pin", "spherical") and building.dimension == 3):
+        if kind in ("universal", "cylindrical") or (kind in ("pin", "spherical") and building.dimension == 3):
             _refuse(self, owner, what, "speed", "direction")
