@@ -36,6 +36,8 @@ class TubePairing(Pairing):
         line, along, around: then (n,) number of the line of a part, where its middle is along the line [m], and the
             length of a line that is closed, else infinite: parts of a line with less than ``apart`` [m] of it between
             them are no pair.
+        radii: of tubes that rub; None: there is no friction.
+        turns_a, turns_b: then (n,) whether the nodes of a part have rotations, so that friction turns it.
     """
 
     length_a: np.ndarray
@@ -50,6 +52,9 @@ class TubePairing(Pairing):
     line: np.ndarray | None = None
     along: np.ndarray | None = None
     around: np.ndarray | None = None
+    radii: tuple[float, float] | None = None
+    turns_a: np.ndarray | None = None
+    turns_b: np.ndarray | None = None
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:
@@ -100,7 +105,12 @@ class TubePairing(Pairing):
             for k in (0, 1)
         }
         shares = {"share a": self.share_a[i], "share b": self.share_b[j]}
-        return ends | shares | {"lower sine": sines[0], "upper sine": sines[1]}
+        columns = ends | shares | {"lower sine": sines[0], "upper sine": sines[1]}
+        if self.radii is not None and self.turns_a is not None and self.turns_b is not None:
+            a, b = self.turns_a[i], self.turns_b[j]
+            arm = np.where(a & b, self.radii[0] / self.reach, a.astype(float))
+            columns |= {"arm a": arm, "arm b": 1.0 - arm}
+        return columns
 
 
 @dataclass(eq=False, kw_only=True)

@@ -21,7 +21,7 @@ from fem_mbs.errors import AnalysisError, Owner
 from fem_mbs.solvers.linear.distinct import distinct
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.solvers.stepping.pattern import band_slots, element_slots, matrix_pattern
-from fem_mbs.system.blocks import held_ranges
+from fem_mbs.system.blocks import held_ranges, number_ends
 
 __all__ = ["Pairing", "has_pairs", "pair_up", "pairs_serve", "restore_pairs", "snapshot_pairs"]
 
@@ -165,11 +165,11 @@ def _fill(compiled: Any, number: int, block: Any, state: S.State, Q: np.ndarray)
             f"it more by pairs = {2 * count}"
         )
     ends = np.hstack((pairing.a[pairs[:, 0]], pairing.b[pairs[:, 1]]))
-    dim, table = compiled.dimension, compiled.system.table[number]
-    block.dof[:] = compiled.dummy
-    block.dof[:count] = (compiled.offset[ends][:, :, None] + np.arange(dim)).reshape(count, block.dof.shape[1])
-    at = table[S.O_DOF]
-    compiled.system.dof[at : at + block.dof.size] = block.dof.ravel()
+    table, nodes = compiled.system.table[number], compiled.nodes
+    block.dof[:], block.rot[:] = compiled.dummy, int(nodes.rotational.sum())
+    number_ends(block.type, ends, nodes, compiled.offset, compiled.rot_row, block.dof[:count], block.rot[:count])
+    for values, at, of in ((compiled.system.dof, S.O_DOF, block.dof), (compiled.system.rot, S.O_ROT, block.rot)):
+        values[table[at] :][: of.size] = of.ravel()
     block.par[:, block.type.column("active")] = 0.0
     block.par[:count, block.type.column("active")] = 1.0
     block.par[:count, block.type.column("part a")] = pairs[:, 0]
