@@ -394,7 +394,7 @@ def wrong(**changes):
         ({"radius": 0.09}, 'overlaps with the beam "one line 1" to "one line 2" at the start by 0.01'),
         ({"b": "three"}, 'b = "three" is no group of beams, trusses or cables; there are "one", "two"'),
         ({"a": "ground"}, 'a = "ground" is no group'),
-        ({"coefficient": 0.3}, "touch without friction"),
+        ({"coefficient": 0.3}, "coefficient and smoothing"),
         ({"restitution": 0.5}, "restitution is for surfaces of bodies"),
         ({"point": (0.0, 0.0, 0.0)}, "beams have no point"),
         ({"inside": True}, "beams have no inside"),
