@@ -55,6 +55,8 @@ TUBE_COLUMNS = (
     "upper sine", "part a", "part b",
 )  # fmt: skip
 UU, VV, WW, UV, UW, VW = range(6)
+#: Distance from the middle of a part up to which a place is inside of it.
+INSIDE = 0.5 + 1e-9
 #: A penetration that is not known, since its weight is zero.
 NONE = -1e300
 
@@ -257,8 +259,9 @@ def term_places(par, e, k, I, by_x, by_z):
 
 @inner
 def tube_inside(par, e, x, z):
-    """Return whether the places x and z are between the ends of both segments."""
-    return 0 < x < 1 and (0 < z < 1 or par[e, IS_BALL] > 0)
+    """Return whether the places x and z are between the ends of both segments; what passes exactly over a node does so
+    inside of both of its parts."""
+    return abs(x - 0.5) <= INSIDE and (abs(z - 0.5) <= INSIDE or par[e, IS_BALL] > 0)
 
 
 @inner

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from fem_mbs import Model, ModelError, solve
+from fem_mbs.analysis.run import run
 from fem_mbs.validation.case import constancy, energy_error
 
 MU, G = 0.3, 9.81
@@ -140,6 +141,37 @@ def test_a_bar_that_does_not_turn_stops():
     step = solve(bar_on_rails(turns=False, speed=0.8, duration=0.35)).steps[0]
     assert step.series["sensor/x"][-1, 0] == pytest.approx(0.64 / (2.0 * MU * G), rel=2e-3)
     assert abs(step.series["sensor/v"][-1, 0]) < 1e-3
+
+
+def test_newmark_steps_rub_like_midpoint_steps():
+    """The force of a state, and its tangent."""
+    lost = []
+    for rule in ("midpoint", "newmark"):
+        model = Model(3)
+        soft(model, "one", (-0.5, 0.0, 0.0), (0.5, 0.0, 0.0), 3)
+        soft(model, "two", (0.013, -0.5, 0.041), (0.013, 0.5, 0.041), 3, (0.5, 0.3, -2.0))
+        rub(model, "one", "two", damping=0.1)
+        model.transient_step(0.004, 2e-5, rule=rule, frames=0)
+        lost.append(solve(model).steps[0].ledger("dissipated")[-1])
+    assert lost[0] > 1e-2
+    assert lost[1] == pytest.approx(lost[0], rel=2e-3)
+
+
+def test_rubbing_beams_go_on_from_a_restart_point_with_the_same_bits(tmp_path):
+    def made():
+        model = Model(3)
+        soft(model, "one", (-0.5, 0.0, 0.0), (0.5, 0.0, 0.0), 5)
+        soft(model, "two", (0.013, -0.5, 0.045), (0.013, 0.5, 0.045), 6, (3.0, 0.3, -2.0))
+        rub(model, "one", "two", margin=0.01)
+        model.transient_step(0.04, 5e-4, frames=4, restarts=3)
+        return model
+
+    whole = run(made(), tmp_path / "whole")
+    again = run(made(), tmp_path / "whole", restart=1)
+    one, two = ({name: np.array(s) for name, s in r.steps[0].series.items()} for r in (whole, again))
+    assert np.nanmax(one["sensor/friction"]) > 10.0
+    for name, series in one.items():
+        assert np.array_equal(series, two[name], equal_nan=True), name
 
 
 def test_parts_without_rotations_are_refused():

@@ -51,6 +51,12 @@ def check_lines(said: Any, building: Building, owner: Owner) -> None:
                 f"beams that touch along their length need a radius, and {name} = {value:g}", owner=owner, key=name,
                 value=value, remedy=f"give {name}",
             )  # fmt: skip
+    if said.approach is not None and (not deforms or said.restitution is None):
+        why = "contacts of bodies find theirs in the run" if not deforms else "only restitution needs it"
+        raise ModelError(
+            f"approach = {said.approach:g}: {why}", owner=owner, key="approach", value=said.approach,
+            remedy="remove approach",
+        )  # fmt: skip
     if not deforms:
         return
     for name in ("point", "axis"):
@@ -58,10 +64,15 @@ def check_lines(said: Any, building: Building, owner: Owner) -> None:
             raise ModelError(f"{said.surface} have no {name}", owner=owner, key=name, remedy=f"remove {name}")
     if said.inside:
         raise ModelError(f"{said.surface} have no inside", owner=owner, key="inside", remedy="remove inside")
-    if said.restitution is not None:
+    if said.restitution is not None and said.approach is None:
         raise ModelError(
-            "restitution is for surfaces of bodies", owner=owner, key="restitution", value=said.restitution,
-            remedy="give damping",
+            f"restitution of {said.surface}, whose pairs come and go, is that of blows at one speed", owner=owner,
+            key="restitution", value=said.restitution, remedy="give approach, or damping instead",
+        )  # fmt: skip
+    if said.restitution is not None and said.restitution_model == "indentation":
+        raise ModelError(
+            f"{said.surface} keep no indentation", owner=owner, key="restitution_model", value="indentation",
+            remedy='take "gonthier"',
         )  # fmt: skip
     if said.surface == "faces" and building.dimension == 2:
         raise ModelError("faces are for space", owner=owner, key="surface", value="faces", remedy="use beams")
