@@ -780,9 +780,7 @@ CASES: dict[str, Case | dict[str, Case]] = {
         f"rubbing_tube_pair{d}": {
             **(
                 {
-                    "blended": Case(
-                        _tubes(d, ends=(4.0, 5.0, 6.0, 5.0), sines=(-0.4, 1.3), friction=(0.4, 0.3))
-                    ),
+                    "blended": Case(_tubes(d, ends=(4.0, 5.0, 6.0, 5.0), sines=(-0.4, 1.3), friction=(0.4, 0.3))),
                     "crossed": Case(
                         _tubes(d, ends=(0.0, 0.0, 0.0, 6.0), loss=1, amount=0.02, friction=(0.4, 0.6)),
                         short_step=1e-3,
@@ -791,12 +789,8 @@ CASES: dict[str, Case | dict[str, Case]] = {
                 if d == 3
                 else {}
             ),
-            "points": Case(
-                _tubes(d, ends=(4.0, 0.0, 0.0, 5.0), sines=(2.0, 3.0), friction=(0.4, 0.7))
-            ),
-            "ball": Case(
-                _tubes(d, 1.0, ends=(3.0, 0.0, 0.0, 0.0), loss=1, amount=0.02, friction=(0.3, 0.0))
-            ),
+            "points": Case(_tubes(d, ends=(4.0, 0.0, 0.0, 5.0), sines=(2.0, 3.0), friction=(0.4, 0.7))),
+            "ball": Case(_tubes(d, 1.0, ends=(3.0, 0.0, 0.0, 0.0), loss=1, amount=0.02, friction=(0.3, 0.0))),
         }
         for d in (2, 3)
     },

@@ -1,5 +1,6 @@
 """Contact of parts that deform: tubes and balls, `tube_pair2` (plane) and `tube_pair3` (space), with friction
-`rubbing_tube_pair2` and `rubbing_tube_pair3`; faces and balls, `face_pair3`; faces and places of lines, `face_line_pair3`, whose b is (1 - place) b1 + place b2.
+`rubbing_tube_pair2` and `rubbing_tube_pair3`; faces and balls, `face_pair3`; faces and places of lines,
+`face_line_pair3`, whose b is (1 - place) b1 + place b2.
 
 Ends of two tubes are the nodes a1, a2 of one and b1, b2 of the other (a ball: one node twice), of a face its corners
 a1, a2, a3 and the ball b.  With the scalar products I of u = a2 - a1, v = b2 - b1 (a3 - a1) and w = b1 - a1, the

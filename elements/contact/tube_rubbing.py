@@ -60,7 +60,6 @@ def friction_of_tubes(dim, mu):
     """Return the functions that add the friction of a penetration and tell its size, as of
     `fem_mbs.elements.contact.rubbing.friction_of`; ``mu`` is the column of the coefficient."""
     n = 3 * (dim - 1)  # dofs of an end
-    m = _ENDS * dim
     turns = n - dim
     first = 0 if dim == 3 else 2  # component of the first rotation
     arm_at = mu + 4

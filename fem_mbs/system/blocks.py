@@ -16,7 +16,17 @@ from numpy.typing import ArrayLike
 
 from fem_mbs.elements.registry import ElementType, element_type
 
-__all__ = ["GROUND", "Block", "Nodes", "chosen_rows", "deal", "held_ranges", "make_block", "merge_blocks", "number_ends"]
+__all__ = [
+    "GROUND",
+    "Block",
+    "Nodes",
+    "chosen_rows",
+    "deal",
+    "held_ranges",
+    "make_block",
+    "merge_blocks",
+    "number_ends",
+]
 
 #: Node index that stands for ground in connectivity tables.
 GROUND = -1

@@ -1,14 +1,14 @@
 """Passages of parts through each other in an increment of statics, which may be long against the parts.
 
-Nodes move straight from one equilibrium to the next.  Two segments with the vectors u, v and w from the first end of one
-to that of the other, or a triangle with the edges u, v and a point at w from its first corner, meet where u, v and w lie
-in a plane,
+Nodes move straight from one equilibrium to the next.  Two segments with the vectors u, v and w from the first end of
+one to that of the other, or a triangle with the edges u, v and a point at w from its first corner, meet where u, v and
+w lie in a plane,
 
     det(u + t du, v + t dv, w + t dw) = 0,   0 < t <= 1,
 
-a cubic, and the place there is inside of both (X. Provot, Graphics Interface 1997, 177-189); in the plane a segment and
-an end of the other one, u x w = 0, a quadratic.  An affine map of all nodes, as of a body that turns by less than half a
-turn, changes no sign of the determinant.
+a cubic, and the place there is inside of both (X. Provot, Graphics Interface 1997, 177-189); in the plane a segment
+and an end of the other one, u x w = 0, a quadratic.  An affine map of all nodes, as of a body that turns by less than
+half a turn, changes no sign of the determinant.
 
 Limits: a ball and an axis in space have no such instant: a ball that passes beyond an axis is not seen.
 """

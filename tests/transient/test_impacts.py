@@ -578,7 +578,7 @@ def test_a_blow_elsewhere_leaves_a_vibrating_beam_its_energy(hit):
     assert (step.ledger("dissipated")[-1] > 100.0) == hit
 
 
-# --- tangential restitution --------------------------------------------------------------------------------------------
+# --- tangential restitution ------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("seed", range(8))
@@ -626,7 +626,7 @@ def test_wrong_tangential_restitution(law, words):
         falling(**law)
 
 
-# --- blows and the rest of the model -----------------------------------------------------------------------------------
+# --- blows and the rest of the model ---------------------------------------------------------------------------------
 def beam_that_falls(**law):
     model = Model(2, gravity=(0.0, -9.81))
     model.section("rod", "stiffness", EA=1e6, EI=50.0, GA=4e5, rhoA=1.0, rhoI=1e-4)

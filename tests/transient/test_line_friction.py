@@ -180,5 +180,5 @@ def test_parts_without_rotations_are_refused():
     for name, start, end in (("one", (-0.5, 0.0, 0.0), (0.5, 0.0, 0.0)), ("two", (0.0, -0.5, 0.05), (0.0, 0.5, 0.05))):
         model.line(f"{name} line", start, end, 2)
         model.trusses(name, f"{name} line", "wire")
-    with pytest.raises(ModelError, match='"one line 1" to "one line 2" and .* have no rotations.*beams or bodies'):
+    with pytest.raises(ModelError, match=r'"one line 1" to "one line 2" and .* have no rotations.*beams or bodies'):
         rub(model, "one", "two")

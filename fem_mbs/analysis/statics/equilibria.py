@@ -284,7 +284,7 @@ class _Static:
         Raises:
             AnalysisError: none was found, or none that is connected.
         """
-        stepping, problem = self.stepping, self.problem
+        problem = self.problem
         here = self.factor, self.context.time, self.part
         token = self.token()
         self.go(here)
