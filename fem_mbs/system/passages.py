@@ -102,14 +102,14 @@ def _boxes(a: tuple[np.ndarray, np.ndarray], b: tuple[np.ndarray, np.ndarray]) -
     found = []
     count = max(1, _BOXES // max(1, len(low)))
     by_low = np.argsort(a[0][:, 0], kind="stable")
-    for k in range(0, len(by_low), count):
-        rows = by_low[k : k + count]
+    for start in range(0, len(by_low), count):
+        rows = by_low[start : start + count]
         last = int(np.searchsorted(low[:, 0], a[1][rows, 0].max(), "right"))
         overlap = np.ones((len(rows), last), bool)
         for i in range(low.shape[1]):
             overlap &= (a[0][rows, i, None] <= high[None, :last, i]) & (low[None, :last, i] <= a[1][rows, i, None])
-        i, j = np.nonzero(overlap)
-        found.append(np.column_stack((rows[i], order[j])))
+        one, two = np.nonzero(overlap)
+        found.append(np.column_stack((rows[one], order[two])))
     pairs = np.concatenate([np.empty((0, 2), np.int64), *found])
     return pairs[np.lexsort(pairs.T[::-1])]
 

@@ -150,13 +150,13 @@ def _let_rub(
     if not said.coefficient:
         return
     turning = np.fromiter(building.rotational, np.int64, len(building.rotational))
-    pairing.radii = radii
-    pairing.turns_a, pairing.turns_b = (np.isin(nodes, turning).all(axis=1) for nodes in (pairing.a, pairing.b))
-    if pairing.turns_a.all() or pairing.turns_b.all():
+    turns = [np.asarray(np.isin(nodes, turning).all(axis=1)) for nodes in (pairing.a, pairing.b)]
+    pairing.radii, pairing.turns_a, pairing.turns_b = radii, turns[0], turns[1]
+    if turns[0].all() or turns[1].all():
         return
     a, b = (
-        names_of(building, nodes[int(np.argmin(turns))])
-        for nodes, turns in ((pairing.a, pairing.turns_a), (pairing.b, pairing.turns_b))
+        names_of(building, nodes[int(np.argmin(turn))])
+        for nodes, turn in zip((pairing.a, pairing.b), turns, strict=True)
     )
     raise ModelError(
         f"{a} and {b} have no rotations, and friction turns at least one of both parts", owner=owner,
