@@ -195,6 +195,8 @@ _MODULES = {
     "line_mesh_contact3": "contact.line",
     "tube_pair2": "contact.pair",
     "tube_pair3": "contact.pair",
+    "rubbing_tube_pair2": "contact.pair",
+    "rubbing_tube_pair3": "contact.pair",
     "face_pair3": "contact.pair",
     "face_line_pair3": "contact.pair",
     "tyre3": "tyres.tyre",

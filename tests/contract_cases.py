@@ -321,13 +321,19 @@ def _mesh_contact(ball, size, friction=0.3, loss=0, amount=0.0, table=(), line=F
     return par
 
 
-def _tubes(dimension, ball=0.0, ends=(0.2, 0.0, 0.0, 0.3), sines=(-2.0, -1.0), loss=0, amount=0.0, table=()):
-    """Two tubes, or a tube and a ball, in deep contact; all ends, angles between which the lines of both blend."""
+def _tubes(
+    dimension, ball=0.0, ends=(0.2, 0.0, 0.0, 0.3), sines=(-2.0, -1.0), loss=0, amount=0.0, table=(), friction=None
+):
+    """Two tubes, or a tube and a ball, in deep contact; all ends, angles between which the lines of both blend.
+    ``friction``: the coefficient, and the share of the distance from the axis of a to where it acts."""
 
     def par(rng):
         rows = piecewise(((-1.0, 0.0), (0.0, 0.0), *table), "linear") if table else np.zeros((0, 6))
         shares = (0.0, 1.0) if ball else (0.4, 0.7)
-        return (3.0, 1.5, loss, amount, len(rows), 12.0, 1.0, ball, *ends, *shares, *sines, 3.0, 5.0, *rows.ravel())
+        rubs = () if friction is None else (friction[0], 1.4 * friction[0], 5.0, 3.0, friction[1], 1.0 - friction[1])
+        return (
+            3.0, 1.5, loss, amount, len(rows), 12.0, 1.0, ball, *ends, *shares, *sines, 3.0, 5.0, *rubs, *rows.ravel(),
+        )  # fmt: skip
 
     return par
 
@@ -787,6 +793,24 @@ CASES: dict[str, Case | dict[str, Case]] = {
             ),
             "ball": Case(_tubes(d, 1.0, ends=(3.0, 0.0, 0.0, 0.0), table=((0.7, 1.2), (3.0, 8.0)))),
             **({"crossed": Case(_tubes(d, ends=(0.0, 0.0, 0.0, 6.0), loss=1, amount=0.02))} if d == 3 else {}),
+        }
+        for d in (2, 3)
+    },
+    **{
+        f"rubbing_tube_pair{d}": {
+            **(
+                {
+                    "blended": Case(_tubes(d, ends=(4.0, 5.0, 6.0, 5.0), sines=(-0.4, 1.3), friction=(0.4, 0.3))),
+                    "crossed": Case(
+                        _tubes(d, ends=(0.0, 0.0, 0.0, 6.0), loss=1, amount=0.02, friction=(0.4, 0.6)),
+                        short_step=1e-3,
+                    ),
+                }
+                if d == 3
+                else {}
+            ),
+            "points": Case(_tubes(d, ends=(4.0, 0.0, 0.0, 5.0), sines=(2.0, 3.0), friction=(0.4, 0.7))),
+            "ball": Case(_tubes(d, 1.0, ends=(3.0, 0.0, 0.0, 0.0), loss=1, amount=0.02, friction=(0.3, 0.0))),
         }
         for d in (2, 3)
     },

@@ -61,7 +61,7 @@ OPEN, SLIDING, STICKING = 0.0, 1.0, 2.0
 # columns of par before those of the surface; the fifth counts the pieces of a table, of which there is none
 SCALE, RESTITUTION, LAW, LEAST = range(4)
 _FIRST = ("scale", "restitution", "restitution law", "least speed [m/s]", "pieces")
-_FRICTION = ("coefficient", "static coefficient", "gap tolerance [m]", "idle")
+_FRICTION = ("coefficient", "static coefficient", "gap tolerance [m]", "tangential restitution")
 # columns of hist: sum of the normal impulses of all blows, the status, the axis of the surface that is nearest to its
 # normal, the direction of slip
 IMPULSE, STATUS, AXIS, SLIP = 0, 1, 2, 3

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fem_mbs.contract import inner
 
-__all__ = ["JET", "SLOPE", "VARIABLES", "curved", "fixed", "mixed", "product", "step_up", "variable"]
+__all__ = ["JET", "SLOPE", "VARIABLES", "curved", "fixed", "mixed", "product", "step_quotient", "step_up", "variable"]
 
 VARIABLES, SLOPE, JET = 6, 7, 28
 
@@ -75,3 +75,43 @@ def step_up(size, x, out):
     else:
         f = t * t * t * (10 + t * (6 * t - 15))
         curved(size, f, 30 * t * t * (1 - t) * (1 - t), 60 * t * (1 - t) * (1 - 2 * t), x, out)
+
+
+@inner
+def step_quotient(size, x0, x1, dI, noise, g, bend):
+    """Fill g (6,) with the quotient of a jet over a step, and bend (6, 6), for a ``size`` of 28, with its derivative by
+    the variables at the end; return the change g.dI."""
+    change = x1[0] - x0[0]
+    length = 0.0
+    for i in range(6):
+        g[i] = 0.5 * (x0[1 + i] + x1[1 + i])
+        change -= g[i] * dI[i]
+        length += dI[i] * dI[i]
+    kept = abs(change) > noise and length > 0
+    if size == JET:
+        k = SLOPE
+        for i in range(6):
+            for j in range(i, 6):
+                bend[i, j] = bend[j, i] = 0.5 * x1[k]
+                k += 1
+        if kept:
+            for j in range(
+                6
+            ):  # (columns of bend are needed as they were: one after the other, from a slope of its own)
+                slope = x1[1 + j] - g[j]
+                k = SLOPE
+                for i in range(6):
+                    for l in range(i, 6):
+                        if l == j or i == j:
+                            slope -= 0.5 * x1[k] * dI[i + l - j]
+                        k += 1
+                for i in range(6):
+                    bend[i, j] += dI[i] * (slope - 2 * change * dI[j] / length) / length
+                bend[j, j] += change / length
+    if kept:
+        for i in range(6):
+            g[i] += change * dI[i] / length
+    total = 0.0
+    for i in range(6):
+        total += g[i] * dI[i]
+    return total

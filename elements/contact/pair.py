@@ -1,5 +1,6 @@
-"""Contact of parts that deform: tubes and balls, `tube_pair2` (plane) and `tube_pair3` (space); faces and balls,
-`face_pair3`; faces and places of lines, `face_line_pair3`, whose b is (1 - place) b1 + place b2.
+"""Contact of parts that deform: tubes and balls, `tube_pair2` (plane) and `tube_pair3` (space), with friction
+`rubbing_tube_pair2` and `rubbing_tube_pair3`; faces and balls, `face_pair3`; faces and places of lines,
+`face_line_pair3`, whose b is (1 - place) b1 + place b2.
 
 Ends of two tubes are the nodes a1, a2 of one and b1, b2 of the other (a ball: one node twice), of a face its corners
 a1, a2, a3 and the ball b.  With the scalar products I of u = a2 - a1, v = b2 - b1 (a3 - a1) and w = b1 - a1, the
@@ -16,7 +17,8 @@ O. Gonzalez (J. Nonlinear Sci. 6 (1996), 449-467, eq. 2.13) over the six variabl
 what is below the round-off of f is left out.  So the work is the change of sum W E and what dampers take, at any step,
 and since all forces act between points along their mean distances, resultant and moment vanish.
 
-Faces rub (`fem_mbs.elements.contact.rubbing`), with further outputs: the friction force and the sliding speed.
+Faces rub (`fem_mbs.elements.contact.rubbing`), and so do tubes (`fem_mbs.elements.contact.tube_rubbing`), with further
+outputs: the friction force, a sum of sizes, and the sliding speed, a mean weighted by the normal forces.
 
 Parts that pass through each other in a step end the run (`THROUGH`).  Elements without "active" do nothing: which parts
 touch changes in a run (`fem_mbs.system.pairing`).  Outputs: the normal force sum W N, the gap, two places (of tubes on
@@ -55,9 +57,10 @@ from fem_mbs.elements.contact.faces import (
     face_places,
     face_terms,
 )
-from fem_mbs.elements.contact.jets import JET, SLOPE, fixed
+from fem_mbs.elements.contact.jets import JET, SLOPE, fixed, step_quotient
 from fem_mbs.elements.contact.law import LAW_COLUMNS, decay_force, elastic_force, normal_energy, normal_force
 from fem_mbs.elements.contact.rubbing import friction_of, no_friction
+from fem_mbs.elements.contact.tube_rubbing import ARM_COLUMNS, friction_of_tubes
 from fem_mbs.elements.contact.tubes import (
     NONE,
     TERMS,
@@ -90,16 +93,16 @@ THROUGH = HistoryWatch(
 
 
 @inner
-def _vectors(S, q, dof, e, X):
-    """Fill X (3, dim) with u, v, w of positions, velocities or increments q (N,); S (3, ends) says what of each end is
-    in them."""
+def _vectors(S, stride, q, dof, e, X):
+    """Fill X (3, dim) with u, v, w of positions, velocities or increments q (N,); S (3, ends) says what of each end,
+    which has ``stride`` dofs, is in them."""
     dim = X.shape[1]
     for i in range(dim):
         for p in range(3):
             X[p, i] = 0.0
             for k in range(S.shape[1]):
                 if S[p, k] != 0:
-                    X[p, i] += S[p, k] * q[dof[e, k * dim + i]]
+                    X[p, i] += S[p, k] * q[dof[e, k * stride + i]]
 
 
 @inner
@@ -109,46 +112,6 @@ def _products(X, I):
         I[m] = 0.0
         for i in range(X.shape[1]):
             I[m] += X[_FIRST[m], i] * X[_SECOND[m], i]
-
-
-@inner
-def _quotient(size, x0, x1, dI, noise, g, bend):
-    """Fill g (6,) with the quotient of a jet over a step, and bend (6, 6), for a ``size`` of 28, with its derivative by
-    the variables at the end; return the change g.dI."""
-    change = x1[0] - x0[0]
-    length = 0.0
-    for i in range(6):
-        g[i] = 0.5 * (x0[1 + i] + x1[1 + i])
-        change -= g[i] * dI[i]
-        length += dI[i] * dI[i]
-    kept = abs(change) > noise and length > 0
-    if size == JET:
-        k = SLOPE
-        for i in range(6):
-            for j in range(i, 6):
-                bend[i, j] = bend[j, i] = 0.5 * x1[k]
-                k += 1
-        if kept:
-            for j in range(
-                6
-            ):  # (columns of bend are needed as they were: one after the other, from a slope of its own)
-                slope = x1[1 + j] - g[j]
-                k = SLOPE
-                for i in range(6):
-                    for l in range(i, 6):
-                        if l == j or i == j:
-                            slope -= 0.5 * x1[k] * dI[i + l - j]
-                        k += 1
-                for i in range(6):
-                    bend[i, j] += dI[i] * (slope - 2 * change * dI[j] / length) / length
-                bend[j, j] += change / length
-    if kept:
-        for i in range(6):
-            g[i] += change * dI[i] / length
-    total = 0.0
-    for i in range(6):
-        total += g[i] * dI[i]
-    return total
 
 
 @inner
@@ -201,19 +164,19 @@ def _mixed(X, Z, k):
 
 
 @inner
-def _step(S, Q, V, U, dof, e, X, I, dI, rates, work):
+def _step(S, stride, Q, V, U, dof, e, X, I, dI, rates, work):
     """Fill vectors X (3, 3, dim) at both states and their means, scalar products I (2, 6), their changes dI (6,) over
     the step and their rates (2, 6)."""
     for state in range(2):
-        _vectors(S, Q[state], dof, e, X[state])
+        _vectors(S, stride, Q[state], dof, e, X[state])
         _products(X[state], I[state])
-        _vectors(S, V[state], dof, e, work)
+        _vectors(S, stride, V[state], dof, e, work)
         for k in range(6):
             rates[state, k] = _mixed(X[state], work, k)
     for k in range(3):
         for i in range(X.shape[2]):
             X[2, k, i] = 0.5 * (X[0, k, i] + X[1, k, i])
-    _vectors(S, U, dof, e, work)
+    _vectors(S, stride, U, dof, e, work)
     for k in range(6):
         dI[k] = _mixed(X[2], work, k)
 
@@ -229,14 +192,20 @@ def _second(S, c, at, bt):
     return total
 
 
-def _kernels(dim, signs, tail, count, apart, terms, places, lines, inside, part, at=0, mu=0):
+def _kernels(dim, signs, tail, count, apart, terms, places, lines, inside, part, at=0, mu=0, stride=0):
     """Return both kernels of parts whose vectors have ``signs``; ``terms`` fills ``count`` penetrations and weights,
     ``tail`` is the column of tabled forces, ``part`` that of the numbers of the parts.  ``at``: the column of the place
-    of b between its two nodes, 0: b is a node.  ``mu``: that of friction, 0: none."""
+    of b between its two nodes, 0: b is a node.  ``mu``: that of friction, 0: none.  ``stride``: dofs of an end."""
     ends_of = 5 if at else 4
     m = ends_of * dim
     turn = 1.0 if signs[1][2] < 0 else -1.0  # of v in the vector w - x u + z v of tubes, w - x u - z v of faces
-    rub, rubbed = friction_of(ends_of, turn, mu, places) if mu else no_friction()
+    if not mu:
+        rub, rubbed = no_friction()
+    elif turn > 0:
+        rub, rubbed = friction_of_tubes(dim, mu)
+    else:
+        rub, rubbed = friction_of(ends_of, turn, mu, places)
+    place_of = tuple(k // dim * stride + k % dim for k in range(m))  # of translations among the dofs
 
     @inner
     def shared(par, e, S):
@@ -258,7 +227,7 @@ def _kernels(dim, signs, tail, count, apart, terms, places, lines, inside, part,
                 total = 0.0
                 for k in range(6):
                     total += rows[k, i] * left[k, j]
-                K[i, j] += ctl[SF] * total
+                K[place_of[i], place_of[j]] += ctl[SF] * total
         for k in range(6):
             for j in range(m):
                 left[k, j] = 0.0
@@ -274,7 +243,7 @@ def _kernels(dim, signs, tail, count, apart, terms, places, lines, inside, part,
                 whole[i, j] = ctl[SK] * total
         for i in range(m):
             for j in range(m):
-                K[i, j] += 0.5 * (whole[i, j] + whole[j, i]) if even else whole[i, j]
+                K[place_of[i], place_of[j]] += 0.5 * (whole[i, j] + whole[j, i]) if even else whole[i, j]
 
     @inner
     def found(size, par, e, I, Y, W):
@@ -309,17 +278,15 @@ def _kernels(dim, signs, tail, count, apart, terms, places, lines, inside, part,
             if par[e, _ACTIVE] == 0:
                 continue
             shared(par, e, S)
-            _step(S, Q, V, U, dof, e, X, I, dI, rates, work)
+            _step(S, stride, Q, V, U, dof, e, X, I, dI, rates, work)
             if apart(par, e, I[0]) and apart(par, e, I[1]):
                 continue
             found(SLOPE, par, e, I[0], Y0, W0)
             found(size, par, e, I[1], Y1, W1)
             far = I[1, 0] + I[1, 1] + I[1, 2]
             clear_all(c, C, left)
-            touched, even, pressure = False, one_state, 0.0
-            if mu:
-                for j in range(m):
-                    normal[j] = 0.0
+            rubs = mu > 0 and par[e, mu] > 0 and not (one_state and ctl[WV] == 0)
+            touched, even = False, one_state and not rubs
             for k in range(count):
                 if not _known(size, k, Y0, Y1, dI) or (
                     (W0[k, 0] <= 0 or Y0[k, 0] <= 0) and (W1[k, 0] <= 0 or Y1[k, 0] <= 0)
@@ -330,11 +297,11 @@ def _kernels(dim, signs, tail, count, apart, terms, places, lines, inside, part,
                     _rows(S, X[2], rows)
                     if job == TANGENT:
                         _rows(S, X[1], ends)
-                        _vectors(S, V[1], dof, e, work)
+                        _vectors(S, stride, V[1], dof, e, work)
                         _rows(S, work, turns)
                 y0, y1 = Y0[k, 0], Y1[k, 0]
-                dy = _quotient(size, Y0[k], Y1[k], dI, _noise(par, e, far, y1), gy, by)
-                _quotient(size, W0[k], W1[k], dI, _ROUND_OFF, gw, bw)
+                dy = step_quotient(size, Y0[k], Y1[k], dI, _noise(par, e, far, y1), gy, by)
+                step_quotient(size, W0[k], W1[k], dI, _ROUND_OFF, gw, bw)
                 rate = 0.0
                 for i in range(6):
                     rate += gy[i] * (rates[1, i] if one_state else dI[i] / ctl[H])
@@ -348,51 +315,50 @@ def _kernels(dim, signs, tail, count, apart, terms, places, lines, inside, part,
                     N = by_y = by_rate = 0.0
                 weight = 0.5 * (W0[k, 0] + W1[k, 0])
                 energy = 0.5 * (normal_energy(par, e, tail, y0, 0.0)[0] + normal_energy(par, e, tail, y1, 0.0)[0])
-                pressure += weight * pure
                 for i in range(6):
                     c[i] += weight * N * gy[i] + energy * gw[i]
-                if job != TANGENT:
-                    continue
-                if mu:
-                    by_U = 2.0 if one_state else 1.0  # both states of a one-state rule move
-                    for i in range(6):
-                        slope[i] = weight * pure_by_y * Y1[k, 1 + i]
-                        slope[i] = by_U * (slope[i] + 0.5 * pure * W1[k, 1 + i])
+                if job == TANGENT:
                     for j in range(m):
+                        normal[j] = 0.0
+                    if rubs:
+                        by_U = 2.0 if one_state else 1.0  # both states of a one-state rule move
                         for i in range(6):
-                            normal[j] += slope[i] * ends[i, j]
-                pressed = 0.5 * elastic_force(par, e, tail, y1)[0]
-                if not one_state:
-                    by_y += by_rate / ctl[H]
-                for i in range(6):
-                    slope[i] = weight * by_y * Y1[k, 1 + i] + 0.5 * N * W1[k, 1 + i]
-                for i in range(6):
-                    for j in range(6):
-                        C[i, j] += weight * N * by[i, j] + gy[i] * slope[j]
-                        C[i, j] += energy * bw[i, j] + gw[i] * pressed * Y1[k, 1 + j]
-                if not one_state or pure_by_rate == 0:
-                    continue
-                even = even and rate == 0
-                for j in range(m):  # the rate of a state
-                    total = 0.0
+                            slope[i] = weight * pure_by_y * Y1[k, 1 + i]
+                            slope[i] = by_U * (slope[i] + 0.5 * pure * W1[k, 1 + i])
+                        for j in range(m):
+                            for i in range(6):
+                                normal[j] += slope[i] * ends[i, j]
+                    pressed = 0.5 * elastic_force(par, e, tail, y1)[0]
+                    if not one_state:
+                        by_y += by_rate / ctl[H]
                     for i in range(6):
-                        total += gy[i] * (ctl[WV] * ends[i, j] + turns[i, j])
-                        for l in range(6):
-                            total += 2 * rates[1, i] * by[i, l] * ends[l, j]
+                        slope[i] = weight * by_y * Y1[k, 1 + i] + 0.5 * N * W1[k, 1 + i]
                     for i in range(6):
-                        left[i, j] += weight * by_rate * gy[i] * total
-                    normal[j] += weight * pure_by_rate * total
+                        for j in range(6):
+                            C[i, j] += weight * N * by[i, j] + gy[i] * slope[j]
+                            C[i, j] += energy * bw[i, j] + gw[i] * pressed * Y1[k, 1 + j]
+                    if one_state and pure_by_rate != 0:
+                        even = even and rate == 0
+                        for j in range(m):  # the rate of a state
+                            total = 0.0
+                            for i in range(6):
+                                total += gy[i] * (ctl[WV] * ends[i, j] + turns[i, j])
+                                for l in range(6):
+                                    total += 2 * rates[1, i] * by[i, l] * ends[l, j]
+                            for i in range(6):
+                                left[i, j] += weight * by_rate * gy[i] * total
+                            normal[j] += weight * pure_by_rate * total
+                if rubs and weight * pure > 0:
+                    rub(
+                        job, e - e0, ctl, par, e, k, dof, rot, S, X[2], Q, D, V, U, rows, weight * pure, normal, fe, ke
+                    )  # fmt: skip
             if not touched:
                 continue
             for i in range(m):
                 for k in range(6):
-                    fe[e - e0, i] += ctl[SF] * c[k] * rows[k, i]
-            rubs = mu > 0 and pressure > 0 and par[e, mu] > 0 and not (one_state and ctl[WV] == 0)
+                    fe[e - e0, place_of[i]] += ctl[SF] * c[k] * rows[k, i]
             if job == TANGENT:
-                law_tangent(ctl, S, C, c, left, rows, ends, whole, even and not rubs, ke[e - e0])
-            if rubs:
-                at_e = e - e0
-                rub(job, at_e, ctl, par, e, dof, S, X[2], Q, V, U, rows, pressure, normal, fe, ke)
+                law_tangent(ctl, S, C, c, left, rows, ends, whole, even, ke[e - e0])
 
     @inner
     def through(par, e, X, I):
@@ -424,7 +390,7 @@ def _kernels(dim, signs, tail, count, apart, terms, places, lines, inside, part,
     def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         X, work, I, dI, rates = scratch(3, 3, dim), scratch(3, dim), scratch(2, 6), scratch(6), scratch(2, 6)
         Y0, Y1, W0, W1 = scratch(count, JET), scratch(count, JET), scratch(count, JET), scratch(count, JET)
-        gy, by, S, pressed = scratch(6), scratch(6, 6), scratch(3, ends_of), scratch(2)
+        gy, by, S, pressed = scratch(6), scratch(6, 6), scratch(3, ends_of), scratch(2, count)
         one_state = ctl[RULE] == ONE_STATE
         if job != LEDGER and job != OUTPUT and job != COMMIT:
             return
@@ -435,7 +401,7 @@ def _kernels(dim, signs, tail, count, apart, terms, places, lines, inside, part,
                     f[1] = math.inf
                 continue
             shared(par, e, S)
-            _step(S, Q, V, U, dof, e, X, I, dI, rates, work)
+            _step(S, stride, Q, V, U, dof, e, X, I, dI, rates, work)
             if job == COMMIT:
                 if through(par, e, X, I):
                     hist[e, PASSED] = 1.0
@@ -448,8 +414,8 @@ def _kernels(dim, signs, tail, count, apart, terms, places, lines, inside, part,
             found(SLOPE, par, e, I[0], Y0, W0)
             found(SLOPE, par, e, I[1], Y1, W1)
             far = I[1, 0] + I[1, 1] + I[1, 2]
-            pressed[0] = pressed[1] = 0.0
             for k in range(count):
+                pressed[0, k] = pressed[1, k] = 0.0
                 if not _known(SLOPE, k, Y0, Y1, dI):
                     continue
                 y0, y1, w0, w1 = Y0[k, 0], Y1[k, 0], W0[k, 0], W1[k, 0]
@@ -458,9 +424,9 @@ def _kernels(dim, signs, tail, count, apart, terms, places, lines, inside, part,
                 if job == LEDGER:
                     f[STRAIN] += w1 * normal_energy(par, e, tail, y1, 0.0)[0]
                 if not one_state:
-                    dy = _quotient(SLOPE, Y0[k], Y1[k], dI, _noise(par, e, far, y1), gy, by)
+                    dy = step_quotient(SLOPE, Y0[k], Y1[k], dI, _noise(par, e, far, y1), gy, by)
                     N, mean, _, _ = normal_force(ctl, par, e, tail, hist, y0, y0 + dy, dy / ctl[H], 0.0)
-                    pressed[1] += 0.5 * (w0 + w1) * N
+                    pressed[1, k] = 0.5 * (w0 + w1) * N
                     N = max(N + decay_force(ctl, par, e, tail, hist, y0, y0 + dy)[0], 0.0)
                     if job == LEDGER:
                         f[DISSIPATED] += 0.5 * (w0 + w1) * (N - mean) * dy
@@ -472,52 +438,66 @@ def _kernels(dim, signs, tail, count, apart, terms, places, lines, inside, part,
                     for i in range(6):
                         rate += (Y0[k, 1 + i] if state == 0 else Y1[k, 1 + i]) * rates[state, i]
                     N, mean, _, _ = normal_force(ctl, par, e, tail, hist, y, y, rate, 0.0)
-                    pressed[state] += w * N
+                    pressed[state, k] = w * N
                     if job == LEDGER:
                         f[DISSIPATED] += 0.5 * w * (N - mean) * (y1 - y0)
                     elif state == 1:
                         f[0] += w * N
             if mu == 0 or par[e, mu] == 0 or (one_state and ctl[WV] == 0):
                 continue
+            pushed = 0.0
             for state in range(0 if one_state else 1, 2):
-                if pressed[state] <= 0:
-                    continue
-                force, speed = rubbed(ctl, par, e, dof, S, state, X[state if one_state else 2], Q, V, U)
-                if job == LEDGER:
-                    f[DISSIPATED] += (0.5 if one_state else 1.0) * ctl[H] * pressed[state] * force * speed
-                elif state == 1:
-                    f[6], f[7] = pressed[state] * force, speed
+                for k in range(count):
+                    N = pressed[state, k]
+                    if N <= 0:
+                        continue
+                    vectors = X[state if one_state else 2]
+                    force, speed = rubbed(ctl, par, e, k, dof, rot, S, state, vectors, Q, D, V, U)
+                    if job == LEDGER:
+                        f[DISSIPATED] += (0.5 if one_state else 1.0) * ctl[H] * N * force * speed
+                    elif state == 1:
+                        pushed += N
+                        f[6] += N * force
+                        f[7] += N * speed
+            if pushed > 0:
+                f[7] /= pushed
 
     return force, report
 
 
-def _type(name, dimension, columns, signs, count, parts, place=(), rubs=False):
-    """Return a type; ``parts``: functions of its parts, as of `_kernels`; ``place``: the column of the place of b."""
-    columns = (*LAW_COLUMNS, *columns, *(FRICTION_COLUMNS if rubs else ()), *place)
-    at = columns.index(place[0]) if place else 0
+def _type(name, dimension, columns, signs, count, parts, more=(), place="", turns=False):
+    """Return a type; ``parts``: functions of its parts, as of `_kernels`; ``more``: further columns; ``place``: that of
+    the place of b; ``turns``: its nodes may rotate."""
+    columns = (*LAW_COLUMNS, *columns, *more)
+    at = columns.index(place) if place else 0
+    rubs = FRICTION_COLUMNS[0] in more
     mu = columns.index(FRICTION_COLUMNS[0]) if rubs else 0
-    force, report = _kernels(dimension, signs, len(columns), count, *parts, columns.index("part a"), at, mu)
+    stride = 3 * (dimension - 1) if turns else dimension
+    force, report = _kernels(dimension, signs, len(columns), count, *parts, columns.index("part a"), at, mu, stride)
     outputs = ("normal force [N]", "gap [m]", "place 1", "place 2", "part a", "part b")
     return ElementType(
         name=name,
         dimension=dimension,
         ends=5 if place else 4,
-        rotational=False,
+        rotational=turns,
         par=columns,
         outputs=(*outputs, "friction force [N]", "sliding speed [m/s]") if rubs else outputs,
         force=force,
         report=report,
         hist=2,
         tables=True,
-        watches=(deep_watch(at), THROUGH) if rubs else (THROUGH,),
+        watches=(deep_watch(at), THROUGH) if signs is _FACE else (THROUGH,),
     )
 
 
 _TUBE_PARTS = (tube_apart, tube_terms, tube_places, tube_lines, tube_inside)
 _FACE_PARTS = (face_apart, face_terms, face_places, face_feet, face_inside)
+_RUBBING = (*FRICTION_COLUMNS, *ARM_COLUMNS)
 TYPES = {
-    f"tube_pair{dim}": _type(f"tube_pair{dim}", dim, TUBE_COLUMNS, _TUBES, TERMS, _TUBE_PARTS) for dim in (2, 3)
+    f"{name}{dim}": _type(f"{name}{dim}", dim, TUBE_COLUMNS, _TUBES, TERMS, _TUBE_PARTS, more, turns=bool(more))
+    for dim in (2, 3)
+    for name, more in (("tube_pair", ()), ("rubbing_tube_pair", _RUBBING))
 } | {
-    name: _type(name, 3, FACE_COLUMNS, _FACE, 1, _FACE_PARTS, place, rubs=True)
-    for name, place in (("face_pair3", ()), ("face_line_pair3", ("place",)))
+    name: _type(name, 3, FACE_COLUMNS, _FACE, 1, _FACE_PARTS, (*FRICTION_COLUMNS, *((place,) if place else ())), place)
+    for name, place in (("face_pair3", ""), ("face_line_pair3", "place"))
 }

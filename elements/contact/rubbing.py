@@ -236,7 +236,7 @@ def friction_of(ends, turn, mu, places):
         I[3], I[4], I[5] = _dot(X[0], X[1]), _dot(X[0], X[2]), _dot(X[1], X[2])
 
     @inner
-    def rub(job, slot, ctl, par, e, dof, S, X, Q, V, U, rows, N, normal, fe, ke):
+    def rub(job, slot, ctl, par, e, term, dof, rot, S, X, Q, D, V, U, rows, N, normal, fe, ke):
         """Add the friction at the normal force N with derivatives ``normal`` (3 ends,) to the row ``slot`` of fe and
         ke; ``rows`` (6, 3 ends): derivatives of the scalar products at X."""
         x, v, arm, f = scratch(ends, 3), scratch(ends, 3), scratch(ends, 3), scratch(ends, 3)
@@ -273,7 +273,7 @@ def friction_of(ends, turn, mu, places):
         )  # fmt: skip
 
     @inner
-    def rubbed(ctl, par, e, dof, S, state, X, Q, V, U):
+    def rubbed(ctl, par, e, term, dof, rot, S, state, X, Q, D, V, U):
         """Return the coefficient and the sliding speed of the step, or of a state of one-state rules."""
         x, v, arm, g, I = scratch(ends, 3), scratch(ends, 3), scratch(ends, 3), scratch(ends), scratch(6)
         inverse, delta, theta, q, w = scratch(3, 3), scratch(3), scratch(3), scratch(3), scratch(3)
@@ -291,11 +291,11 @@ def no_friction():
     """Return functions as of `friction_of` for parts that touch without friction."""
 
     @inner
-    def rub(job, slot, ctl, par, e, dof, S, X, Q, V, U, rows, N, normal, fe, ke):
+    def rub(job, slot, ctl, par, e, term, dof, rot, S, X, Q, D, V, U, rows, N, normal, fe, ke):
         pass
 
     @inner
-    def rubbed(ctl, par, e, dof, S, state, X, Q, V, U):
+    def rubbed(ctl, par, e, term, dof, rot, S, state, X, Q, D, V, U):
         return 0.0, 0.0
 
     return rub, rubbed

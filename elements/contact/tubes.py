@@ -36,6 +36,7 @@ __all__ = [
     "TERMS",
     "TUBE_COLUMNS",
     "depth",
+    "term_places",
     "tube_apart",
     "tube_inside",
     "tube_lines",
@@ -54,6 +55,8 @@ TUBE_COLUMNS = (
     "upper sine", "part a", "part b",
 )  # fmt: skip
 UU, VV, WW, UV, UW, VW = range(6)
+#: Distance from the middle of a part up to which a place is inside of it.
+INSIDE = 0.5 + 1e-9
 #: A penetration that is not known, since its weight is zero.
 NONE = -1e300
 
@@ -206,9 +209,59 @@ def tube_lines(par, e, I):
 
 
 @inner
+def _over(lw, ll, low, high, of_lw, of_ll, by):
+    """Return the place lw/ll of a point over an axis, not beyond its free ends, and add its derivatives by the products
+    of the numbers ``of_lw`` and ``of_ll`` to by (6,)."""
+    place = lw / ll
+    at = _bounded(place, low, high)
+    if at == place:
+        by[of_lw] += 1 / ll
+        by[of_ll] -= place / ll
+    return at
+
+
+@inner
+def term_places(par, e, k, I, by_x, by_z):
+    """Return the places on both axes at which the penetration k acts, and fill their derivatives (6,) by I (6,)."""
+    a1, a2, b1, b2 = par[e, ENDS], par[e, ENDS + 1], par[e, ENDS + 2], par[e, ENDS + 3]
+    for i in range(6):
+        by_x[i] = by_z[i] = 0.0
+    if k == 1:
+        return _over(I[UW], I[UU], a1, a2, UW, UU, by_x), 0.0
+    if k == 2:
+        x = _over(I[UW] + I[UV], I[UU], a1, a2, UW, UU, by_x)
+        by_x[UV] = by_x[UW]
+        return x, 1.0
+    if k >= 3:
+        lw = -I[VW] if k == 3 else I[UV] - I[VW]
+        z = _over(lw, I[VV], b1, b2, VW, VV, by_z)
+        by_z[VW] = -by_z[VW]
+        if k == 4:
+            by_z[UV] = -by_z[VW]
+        return k - 3.0, z
+    x, z = _nearest(par, e, I)
+    on_a, on_b = (a1 == 0 and x == 0) or (a2 == 0 and x == 1), (b1 == 0 and z == 0) or (b2 == 0 and z == 1)
+    if on_a and on_b:
+        return x, z
+    if on_a:
+        by_z[UV], by_z[VW], by_z[VV] = x / I[VV], -1 / I[VV], -z / I[VV]
+        return x, z
+    if on_b:
+        by_x[UW], by_x[UV], by_x[UU] = 1 / I[UU], z / I[UU], -x / I[UU]
+        return x, z
+    D = I[UU] * I[VV] - I[UV] * I[UV]
+    by_x[UU], by_x[VV], by_x[UV] = -x * I[VV] / D, (I[UW] - x * I[UU]) / D, (2 * I[UV] * x - I[VW]) / D
+    by_x[UW], by_x[VW] = I[VV] / D, -I[UV] / D
+    by_z[UU], by_z[VV], by_z[UV] = -(I[VW] + z * I[VV]) / D, -z * I[UU] / D, (I[UW] + 2 * I[UV] * z) / D
+    by_z[UW], by_z[VW] = I[UV] / D, -I[UU] / D
+    return x, z
+
+
+@inner
 def tube_inside(par, e, x, z):
-    """Return whether the places x and z are between the ends of both segments."""
-    return 0 < x < 1 and (0 < z < 1 or par[e, IS_BALL] > 0)
+    """Return whether the places x and z are between the ends of both segments; what passes exactly over a node does so
+    inside of both of its parts."""
+    return abs(x - 0.5) <= INSIDE and (abs(z - 0.5) <= INSIDE or par[e, IS_BALL] > 0)
 
 
 @inner

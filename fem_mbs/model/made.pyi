@@ -1903,6 +1903,7 @@ class MadeCalls:
         damping: Number = 0.0,
         restitution: Number | None = None,
         restitution_model: Literal["gonthier", "flores", "lankarani", "indentation"] = "gonthier",
+        approach: Number | None = None,
         coefficient: Number = 0.0,
         smoothing: Number | None = None,
         static: Number | None = None,
@@ -1940,8 +1941,9 @@ class MadeCalls:
                 ``along``, also a itself.  Which parts are near each other is found in the run.  "faces": a is faces of
                 solids ("mesh:set"), shells, or a reduced part ("part:surface", or interfaces with all nodes of faces,
                 "part:interface"), which deform; b are balls, nodes ("part:surface" too) or lines with ``along``, with a
-                radius ``ball``, and ``radius`` is half the thickness; they touch from both sides.  Friction of faces
-                acts at the axis of lines and the centre of nodes, and does not turn them.
+                radius ``ball``, and ``radius`` is half the thickness; they touch from both sides.  Friction of beams
+                acts at their surfaces and turns what has rotations; that of faces acts at the axis of lines and the
+                centre of nodes, and does not turn them.
             point: a point of the plane, the centre of other surfaces, the origin of triangles, in global coordinates of
                 the start. [m]
             axis: plane: the normal out of it; cylinder, capsule: their axis (default none)
@@ -1965,9 +1967,11 @@ class MadeCalls:
             damping: b of F (1 + b y'). [s/m]
             restitution: coefficient e in 0 .. 1, with ``restitution_model`` "gonthier" (exact for a free blow),
                 "flores" or "lankarani" (approximations, the second for e near 1), or "indentation": the surface keeps a
-                part of each indentation until the contact ends.
+                part of each indentation until the contact ends.  Of beams and faces it is the damping c/approach, which
+                has this coefficient in a free blow at the speed ``approach``, a greater one in slower blows.
             restitution_model: of what restitution says: "gonthier", "flores", "lankarani", "indentation" (default
                 "gonthier")
+            approach: restitution of beams and faces: speed of the blows that have it [m/s] (default none)
             coefficient: of friction (default 0.0); of friction, as of ``friction``.
             smoothing: sliding speed up to which friction rises, like tanh(w/smoothing) [m/s] (default none); of
                 friction, as of ``friction``.
@@ -2009,6 +2013,7 @@ class MadeCalls:
         law: Literal["poisson", "stronge", "newton"] = "poisson",
         coefficient: Number = 0.0,
         static: Number | None = None,
+        tangential: Number = 0.0,
         least_speed: Number = 0.0,
     ) -> None:
         """Blows with restitution between balls or points and surfaces, and rigid contact after them, in transients.
@@ -2050,6 +2055,9 @@ class MadeCalls:
                 blow at a time.
             coefficient: of friction in blows and in contact.
             static: coefficient up to which what touches does not begin to slip.
+            tangential: coefficient e_t of tangential restitution in 0 .. 1 of blows that stick: the points that touch
+                leave each other with e_t times the slip before, turned round, as far as friction suffices (a superball:
+                near 1).
             least_speed: speed of separation below which a blow ends in contact; 0: found from the step. [m/s]
         """
 

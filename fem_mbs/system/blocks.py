@@ -16,7 +16,17 @@ from numpy.typing import ArrayLike
 
 from fem_mbs.elements.registry import ElementType, element_type
 
-__all__ = ["GROUND", "Block", "Nodes", "chosen_rows", "deal", "held_ranges", "make_block", "merge_blocks"]
+__all__ = [
+    "GROUND",
+    "Block",
+    "Nodes",
+    "chosen_rows",
+    "deal",
+    "held_ranges",
+    "make_block",
+    "merge_blocks",
+    "number_ends",
+]
 
 #: Node index that stands for ground in connectivity tables.
 GROUND = -1
@@ -197,6 +207,29 @@ def merge_blocks(blocks: list[Block]) -> list[Block]:
             )
         )  # fmt: skip
     return merged
+
+
+def number_ends(
+    element: ElementType, ends: np.ndarray, nodes: Nodes, offset: np.ndarray, rot_row: np.ndarray, dof: np.ndarray,
+    rot: np.ndarray,
+) -> None:  # fmt: skip
+    """Write the dofs of end nodes (n, ends) to dof (n, ..) and the rows of their directors to rot (n, ends); what ends
+    do not have stays as it is.
+
+    Args:
+        offset: (nodes + 1,) first dof of each node.
+        rot_row: (nodes,) row of the directors of each node that has rotations.
+    """
+    dim = element.dimension
+    for a in range(element.ends):
+        node, first = ends[:, a], a * element.end_dofs
+        real = node >= 0
+        dof[real, first : first + dim] = offset[node[real]][:, None] + np.arange(dim)
+        if element.rotational:
+            turning = real & nodes.rotational[np.where(real, node, 0)]
+            turns = np.arange(dim, element.end_dofs)
+            dof[turning, first + dim : first + element.end_dofs] = offset[node[turning]][:, None] + turns
+            rot[turning, a] = rot_row[node[turning]]
 
 
 def held_ranges(blocks: Sequence[Block], equation: np.ndarray) -> np.ndarray:

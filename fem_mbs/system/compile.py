@@ -20,7 +20,7 @@ from scipy.sparse.csgraph import connected_components, reverse_cuthill_mckee
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.solvers.stepping.pattern import band_slots, element_slots, matrix_pattern
-from fem_mbs.system.blocks import Block, Nodes, held_ranges
+from fem_mbs.system.blocks import Block, Nodes, held_ranges, number_ends
 from fem_mbs.system.compiled import Compiled, Driven, joined_parameters
 
 __all__ = ["compile_system", "multipliers_of_name", "with_acting", "with_held"]
@@ -46,18 +46,7 @@ def _number(dimension: int, nodes: Nodes, blocks: list[Block]):
         t = block.type
         dof = np.full((block.size, t.local_dofs), dummy, np.int32)
         rot = np.full((block.size, t.ends), int(nodes.rotational.sum()), np.int32)
-        for a in range(t.ends):
-            node = block.nodes[:, a]
-            real = node >= 0
-            base = offset[node[real]]
-            for i in range(dimension):
-                dof[real, a * t.end_dofs + i] = base + i
-            if t.rotational:
-                turning = real & nodes.rotational[np.where(real, node, 0)]
-                base = offset[node[turning]] + dimension
-                for i in range(nrot):
-                    dof[turning, a * t.end_dofs + dimension + i] = base + i
-                rot[turning, a] = rot_row[node[turning]]
+        number_ends(t, block.nodes, nodes, offset, rot_row, dof, rot)
         if t.scalars and block.scalars is not None:
             own = np.where(block.scalars >= 0, first_scalar + block.scalars, dummy)  # -1: the element does without
             dof[:, t.ends * t.end_dofs : t.node_dofs] = own

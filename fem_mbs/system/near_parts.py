@@ -36,6 +36,8 @@ class TubePairing(Pairing):
         line, along, around: then (n,) number of the line of a part, where its middle is along the line [m], and the
             length of a line that is closed, else infinite: parts of a line with less than ``apart`` [m] of it between
             them are no pair.
+        radii: of tubes that rub; None: there is no friction.
+        turns_a, turns_b: then (n,) whether the nodes of a part have rotations, so that friction turns it.
     """
 
     length_a: np.ndarray
@@ -50,6 +52,9 @@ class TubePairing(Pairing):
     line: np.ndarray | None = None
     along: np.ndarray | None = None
     around: np.ndarray | None = None
+    radii: tuple[float, float] | None = None
+    turns_a: np.ndarray | None = None
+    turns_b: np.ndarray | None = None
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:
@@ -77,13 +82,20 @@ class TubePairing(Pairing):
             near = tree.sparse_distance_matrix(cKDTree(last), distance, output_type="ndarray")
             i, j = of_a[near["i"]], of_b[near["j"]]
         i, j = np.divmod(distinct(i.astype(np.int64) * len(y) + j), len(y))
-        keep = ~(self.a[i][:, :, None] == self.b[j][:, None, :]).any(axis=(1, 2))
+        pairs = np.column_stack((i, j))
+        pairs = pairs[self.distinct(pairs)]
+        return pairs[_distances(x[pairs[:, 0]], y[pairs[:, 1]]) <= reach]
+
+    def distinct(self, pairs: np.ndarray) -> np.ndarray:
+        i, j = pairs.T
+        keep = super().distinct(pairs)
+        if self.same:
+            keep &= i < j
         if self.line is not None and self.along is not None and self.around is not None:
             way = np.abs(self.along[i] - self.along[j])
             way = np.minimum(way, self.around[i] - way) - 0.5 * (self.length_a[i] + self.length_b[j])
             keep &= (self.line[i] != self.line[j]) | (way > self.apart)
-        pairs = np.column_stack((i[keep], j[keep]))
-        return pairs[_distances(x[pairs[:, 0]], y[pairs[:, 1]]) <= reach]
+        return keep
 
     def gaps(self, x: np.ndarray, y: np.ndarray, pairs: np.ndarray) -> np.ndarray:
         return _distances(x[pairs[:, 0]], y[pairs[:, 1]]) - self.reach
@@ -100,7 +112,12 @@ class TubePairing(Pairing):
             for k in (0, 1)
         }
         shares = {"share a": self.share_a[i], "share b": self.share_b[j]}
-        return ends | shares | {"lower sine": sines[0], "upper sine": sines[1]}
+        columns = ends | shares | {"lower sine": sines[0], "upper sine": sines[1]}
+        if self.radii is not None and self.turns_a is not None and self.turns_b is not None:
+            a, b = self.turns_a[i], self.turns_b[j]
+            arm = np.where(a & b, self.radii[0] / self.reach, a.astype(float))
+            columns |= {"arm a": arm, "arm b": 1.0 - arm}
+        return columns
 
 
 @dataclass(eq=False, kw_only=True)
@@ -146,7 +163,7 @@ class FacePairing(Pairing):
         i = np.repeat(np.arange(len(x)), [len(near) for near in found])
         j = np.concatenate([np.empty(0, np.int64), *[np.asarray(near, np.int64) for near in found]])
         pairs = np.column_stack((i, j))
-        pairs = pairs[~(self.a[i][:, :, None] == self.b[j][:, None, :]).any(axis=(1, 2))]
+        pairs = pairs[self.distinct(pairs)]
         # the plane of a triangle turns with its corners, so what is beyond an edge moves by more than them
         height, inside = _above(x, y, pairs)
         touches = height <= self.reach + _TILT * margin

@@ -21,11 +21,11 @@ from fem_mbs.errors import AnalysisError, Owner
 from fem_mbs.solvers.linear.distinct import distinct
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.solvers.stepping.pattern import band_slots, element_slots, matrix_pattern
-from fem_mbs.system.blocks import held_ranges
+from fem_mbs.system.blocks import held_ranges, number_ends
 
 __all__ = ["Pairing", "has_pairs", "pair_up", "pairs_serve", "restore_pairs", "snapshot_pairs"]
 
-_FAR = 10.0  # movement over the model's size, beyond which an iterate says nothing
+_FAR = 10.0  # movement in a step over the model's size, beyond which an iterate says nothing
 
 
 @dataclass(eq=False, kw_only=True)
@@ -76,6 +76,15 @@ class Pairing(ABC):
     def columns(self, pairs: np.ndarray) -> dict[str, np.ndarray]:
         """Return the columns of the elements of pairs (m, 2) that say their shape."""
 
+    def centres(self, y: np.ndarray) -> np.ndarray:
+        """Return the places (n_b, k, dim) of what touches, from those of the nodes of b."""
+        return y
+
+    def distinct(self, pairs: np.ndarray) -> np.ndarray:
+        """Return which of pairs (m, 2) of parts may touch at all: those that share no node."""
+        i, j = pairs.T
+        return np.asarray(~(self.a[i][:, :, None] == self.b[j][:, None, :]).any(axis=(1, 2)))
+
     def renumbered(self, number: Any) -> None:
         """Give the nodes other numbers, ``number(nodes)``."""
         self.a, self.b = number(self.a), number(self.b)
@@ -100,13 +109,23 @@ def pairs_serve(compiled: Any, state: S.State, static: bool = False) -> bool:
         pairing = block.pairing
         if pairing.of is None or pairing.of() is not compiled:
             return False
-        dofs, allowed = pairing.dofs, pairing.allowed**2
         for row in (1,) if static else (1, 0):
-            moved = state.Q[row][dofs] - pairing.found_at
-            largest = float(np.einsum("ni,ni->n", moved, moved).max(initial=0.0))
-            if largest > allowed and np.sqrt(largest) < _FAR * compiled.length:
+            if _largest(state.Q[row], pairing.found_at, pairing.dofs) <= pairing.allowed:
+                continue
+            if row == 0 or _near(compiled, state, pairing):
                 return False
     return True
+
+
+def _largest(Q: np.ndarray, places: np.ndarray, dofs: np.ndarray) -> float:
+    """Return the largest distance of nodes with ``dofs`` (k, dim) from places (k, dim)."""
+    moved = Q[dofs] - places
+    return float(np.sqrt(np.einsum("ni,ni->n", moved, moved).max(initial=0.0)))
+
+
+def _near(compiled: Any, state: S.State, pairing: Pairing) -> bool:
+    """Return whether the present iterate of the end of the step says something: it has not run away from the start."""
+    return _largest(state.Q[1], state.Q[0][pairing.dofs], pairing.dofs) < _FAR * compiled.length
 
 
 def pair_up(compiled: Any, state: S.State, static: bool = False) -> None:
@@ -116,17 +135,16 @@ def pair_up(compiled: Any, state: S.State, static: bool = False) -> None:
     Raises:
         AnalysisError: more parts are near each other than there is room for.
     """
-    Q = state.Q[1 if static else 0]
     for number, block in enumerate(compiled.blocks):
         pairing: Pairing | None = block.pairing
         if pairing is None:
             continue
         nodes = distinct(np.concatenate((pairing.a.ravel(), pairing.b.ravel())))
         pairing.dofs = compiled.offset[nodes][:, None] + np.arange(compiled.dimension)
-        start, end = Q[pairing.dofs], state.Q[1][pairing.dofs]
-        step = float(np.linalg.norm(end - start, axis=1).max(initial=0.0))
-        if not step < _FAR * compiled.length:
-            step = 0.0  # a diverged iterate
+        near = _near(compiled, state, pairing)
+        Q = state.Q[1 if static and near else 0]
+        start = Q[pairing.dofs]
+        step = _largest(state.Q[1], start, pairing.dofs) if near else 0.0
         pairing.found_at, pairing.allowed = start, max(pairing.margin, 1.5 * step)
         _fill(compiled, number, block, state, Q)
     _place(compiled)
@@ -165,11 +183,11 @@ def _fill(compiled: Any, number: int, block: Any, state: S.State, Q: np.ndarray)
             f"it more by pairs = {2 * count}"
         )
     ends = np.hstack((pairing.a[pairs[:, 0]], pairing.b[pairs[:, 1]]))
-    dim, table = compiled.dimension, compiled.system.table[number]
-    block.dof[:] = compiled.dummy
-    block.dof[:count] = (compiled.offset[ends][:, :, None] + np.arange(dim)).reshape(count, block.dof.shape[1])
-    at = table[S.O_DOF]
-    compiled.system.dof[at : at + block.dof.size] = block.dof.ravel()
+    table, nodes = compiled.system.table[number], compiled.nodes
+    block.dof[:], block.rot[:] = compiled.dummy, int(nodes.rotational.sum())
+    number_ends(block.type, ends, nodes, compiled.offset, compiled.rot_row, block.dof[:count], block.rot[:count])
+    for values, at, of in ((compiled.system.dof, S.O_DOF, block.dof), (compiled.system.rot, S.O_ROT, block.rot)):
+        values[table[at] :][: of.size] = of.ravel()
     block.par[:, block.type.column("active")] = 0.0
     block.par[:count, block.type.column("active")] = 1.0
     block.par[:count, block.type.column("part a")] = pairs[:, 0]

@@ -576,3 +576,137 @@ def test_a_blow_elsewhere_leaves_a_vibrating_beam_its_energy(hit):
     step = solve(model).steps[0]
     assert energy_error(step) < 1e-13
     assert (step.ledger("dissipated")[-1] > 100.0) == hit
+
+
+# --- tangential restitution ------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("seed", range(8))
+def test_slip_that_is_given_back(law, dim, seed):
+    """Equal coefficients turn the velocity round where friction suffices; less friction gives no more than its limit,
+    and slip without e_t all through the blow stays what it is."""
+    rng = np.random.default_rng(seed)
+    A, v = inverse_mass(rng, dim)
+    e = rng.uniform(0.1, 1.0)
+    if -np.linalg.solve(A, v)[0] > 0.01 and -np.linalg.solve(A, v * np.r_[1.0 + e, np.ones(dim - 1)])[0] > 0.01:
+        p, mode = single_blow(A, v, Blow(law, e, 1e3, 1e3, e))
+        assert v + A @ p == pytest.approx(-e * v, abs=1e-9)
+        assert mode == "reverse slip"
+        assert lost(A, v, p) == pytest.approx(0.5 * (1.0 - e * e) * v @ np.linalg.solve(A, v), rel=1e-9)
+    else:
+        assert seed in (4, 6)  # where sticking would pull
+    mu = rng.uniform(0.05, 0.6)
+    plain, how = single_blow(A, v, Blow(law, e, mu, mu))
+    p, mode = single_blow(A, v, Blow(law, e, mu, mu, 0.7))
+    assert np.linalg.norm(p[1:]) <= mu * p[0] * (1.0 + 1e-9)
+    if how == "slip":
+        assert np.array_equal(p, plain)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_several_blows_give_slip_back_together(law):
+    """Of places that have nothing in common, like each alone."""
+    A = np.kron(np.diag((1.0, 2.0)), np.diag((1.0, 3.5)))
+    v = np.array([[-1.0, 0.6], [-0.5, -0.4]])
+    blows = [Blow(law, 0.5, 2.0, 2.0, 0.8), Blow(law, 0.9, 2.0, 2.0, 0.3)]
+    out = resolve(A, v, blows, np.zeros(2))
+    assert out.speed == pytest.approx(np.array([[0.5, -0.48], [0.45, 0.12]]), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("law", "words"),
+    [
+        ({"tangential": 1.2, "coefficient": 0.3}, "tangential = 1.2 would gain energy; take a number between 0 and 1"),
+        ({"tangential": 0.5}, "tangential = 0.5 needs friction, which gives slip back; give coefficient"),
+        ({"tangential": -0.5, "coefficient": 0.3}, "tangential = -0.5"),
+    ],
+)
+def test_wrong_tangential_restitution(law, words):
+    with pytest.raises(ModelError, match=words):
+        falling(**law)
+
+
+# --- blows and the rest of the model ---------------------------------------------------------------------------------
+def beam_that_falls(**law):
+    model = Model(2, gravity=(0.0, -9.81))
+    model.section("rod", "stiffness", EA=1e6, EI=50.0, GA=4e5, rhoA=1.0, rhoI=1e-4)
+    model.line("line", (-0.5, 0.01), (0.5, 0.03), 6)
+    model.beams("beam", "line", "rod")
+    model.impact("floor", "ground", "line:all", point=(0.0, 0.0), axis=(0.0, 1.0), restitution=0.5, **law)
+    model.initial("line:all", velocity=(0.5, 0.0))
+    model.transient_step(0.06, 5e-4, frames=0)
+    return model
+
+
+@pytest.mark.parametrize("law", [{}, {"coefficient": 0.3, "tangential": 0.3}], ids=["smooth", "rough"])
+def test_blows_on_nodes_of_a_beam_close_the_energy(law):
+    """Its rates of directors are those of its steps: what they and the blow have in common is booked."""
+    step = solve(beam_that_falls(**law)).steps[0]
+    assert len(step.report.blows) > 10
+    lost = step.ledger("dissipated")
+    assert lost[-1] > 1e-3
+    assert (np.diff(lost) >= -1e-10).all()
+    assert energy_error(step) < 1e-10
+
+
+@pytest.mark.parametrize("locked", [True, False], ids=["locked", "free"])
+def test_a_blow_passes_through_a_lock(locked):
+    """A hinge that a lock holds makes one rod of two: closed forms of a blow with the effective mass of either."""
+    model = Model(2)
+    for name, x in (("a", -0.5), ("b", 0.5)):
+        model.body(name, (x, 0.0), mass=1.0, inertia=1.0 / 12.0)
+    model.joint("knee", "revolute", "a", "b", point=(0.0, 0.0))
+    if locked:
+        model.lock("hold", "knee")
+    model.node("tip", (1.0, 0.0))
+    model.coupling("end", "b", ["tip"])
+    model.body("ball", (1.0, 0.25), mass=0.5, inertia=0.01)
+    model.initial("ball", velocity=(0.0, -1.0))
+    model.impact("hit", "ball", "tip", surface="sphere", radius=0.1, ball=0.1, restitution=0.6)
+    model.sensor("ball", "velocity", on="ball")
+    model.transient_step(0.07, 1e-3, frames=0)
+    step = solve(model).steps[0]
+    # 1/m of the tip: a rod of 2 kg and 2 m, or two rods of 1 kg and 1 m with a hinge (velocities by the impulse 1:
+    # of the hinge 2 (b's other end), force there -1/2)
+    tip = 0.5 + 1.5 if locked else 4.0 - 0.5
+    mass = 1.0 / (2.0 + tip)
+    assert step.series["sensor/ball"][-1, 1] == pytest.approx(-1.0 + 1.6 * mass / 0.5, abs=1e-6)
+    assert step.ledger("dissipated")[-1] == pytest.approx(0.5 * mass * (1.0 - 0.36), rel=1e-9)
+    assert energy_error(step) < 1e-12
+
+
+def test_a_blow_at_the_start_is_made_there():
+    model = falling(e=0.5, position=(0.0, 0.0))
+    model.initial("ball", velocity=(0.0, -1.0))
+    model.sensor("speed", "velocity", on="ball")
+    model.transient_step(0.01, 1e-3, frames=0)
+    step = solve(model).steps[0]
+    (blow,) = step.report.blows
+    assert blow.time == 0.0
+    assert blow.separation == pytest.approx(0.5, abs=1e-12)
+    assert step.series["sensor/speed"][-1, 1] == pytest.approx(0.5 - 0.0981, abs=1e-9)
+    assert step.ledger("dissipated")[-1] == pytest.approx(0.5 * 2.0 * 0.75, rel=1e-12)
+
+
+@pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
+def test_a_ball_falls_on_a_pile_at_rest(e):
+    """The blow passes through what rests; without loss the ball above gets the speed back: closed form."""
+    model = Model(2, gravity=(0.0, -9.81))
+    names = [f"ball {k}" for k in range(4)]
+    for k, name in enumerate(names):
+        model.body(name, (0.0, 0.1 + 0.2 * k + (0.2 if k == 3 else 0.0)), mass=1.0, inertia=1.0)
+    model.impact("floor", "ground", names[0], ball=0.1, point=(0.0, 0.0), axis=(0.0, 1.0), restitution=e)
+    model.impact("pile", names, names, surface="sphere", radius=0.1, ball=0.1, restitution=e)
+    for name in names:
+        model.sensor(name, "velocity", on=name)
+    model.transient_step(0.25, 1e-3, frames=0)
+    step = solve(model).steps[0]
+    speed = np.sqrt(2.0 * 9.81 * 0.2)
+    top = step.series[f"sensor/{names[3]}"][-1, 1]
+    assert energy_error(step) < 1e-8
+    if e == 1.0:
+        assert top == pytest.approx(speed - 9.81 * (0.25 - speed / 9.81), abs=1e-6)
+        assert step.ledger("dissipated")[-1] < 1e-9
+    if e == 0.0:
+        assert abs(top) < 1e-8
+        assert step.ledger("dissipated")[-1] == pytest.approx(9.81 * 0.2, rel=1e-9)

@@ -90,6 +90,34 @@ def test_damping_between_beams_takes_energy_and_keeps_the_momenta():
     assert constancy(step, "angular momentum") < 1e-11
 
 
+@pytest.mark.parametrize("surface", ["beams", "faces"])
+def test_restitution_at_the_speed_of_the_blow(surface):
+    """A free blow at the approach has the coefficient (Gonthier et al. 2004: exact), a slower one a greater one."""
+    found = []
+    for speed in (1.0, 0.5):
+        model = Model(3)
+        if surface == "beams":
+            string(model, "part", (-0.5, 0.0, 0.0), (0.5, 0.0, 0.0), 3)
+            model.fix("part line:all")
+            top, a, law = 0.04, "part", {"radius": 0.02}
+        else:
+            model.mesh("m", box={"size": (0.4, 0.4, 0.1), "n": (1, 1, 1)})
+            model.solid_material("soft", 1e7, 0.3, density=1000.0)
+            model.solids("block", "m", "soft")
+            model.fix("m:all")
+            top, a, law = 0.12, "m:top", {}
+        model.body("ball", (0.1, 0.0 if surface == "beams" else 0.15, top + 0.001), mass=0.5, inertia=np.full(3, 1e-3))
+        model.initial("ball", velocity=(0.0, 0.0, -speed))
+        model.contact("hit", a, "ball", surface=surface, ball=0.02, stiffness=1e6, restitution=0.6, approach=1.0, **law)
+        model.sensor("speed", "velocity", on="ball")
+        model.transient_step(0.02, 2e-5, frames=0)
+        step = solve(model).steps[0]
+        found.append(step.series["sensor/speed"][-1, 2] / speed)
+        assert energy_error(step) < 1e-8  # (the steps are short, and so are the changes that they sum up)
+    assert found[0] == pytest.approx(0.6, abs=2e-4)
+    assert 0.65 < found[1] < 0.9
+
+
 @pytest.mark.parametrize("kind", ["hexahedron", "tetra10", "shell"])
 def test_a_ball_slides_over_faces_that_deform(kind):
     """Over edges and corners of their triangles."""
@@ -394,8 +422,13 @@ def wrong(**changes):
         ({"radius": 0.09}, 'overlaps with the beam "one line 1" to "one line 2" at the start by 0.01'),
         ({"b": "three"}, 'b = "three" is no group of beams, trusses or cables; there are "one", "two"'),
         ({"a": "ground"}, 'a = "ground" is no group'),
-        ({"coefficient": 0.3}, "touch without friction"),
-        ({"restitution": 0.5}, "restitution is for surfaces of bodies"),
+        ({"coefficient": 0.3}, "coefficient and smoothing"),
+        ({"restitution": 0.5}, "whose pairs come and go, is that of blows at one speed; give approach"),
+        ({"approach": 0.5}, "approach = 0.5: only restitution needs it; remove approach"),
+        (
+            {"restitution": 0.5, "approach": 1.0, "restitution_model": "indentation"},
+            'beams keep no indentation; take "gonthier"',
+        ),
         ({"point": (0.0, 0.0, 0.0)}, "beams have no point"),
         ({"inside": True}, "beams have no inside"),
         ({"pairs": 0}, "pairs = 0 is no room"),

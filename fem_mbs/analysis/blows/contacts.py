@@ -49,11 +49,14 @@ class Contacts:
         sizes = [block.size for block in self.blocks]
         self.first = np.concatenate(([0], np.cumsum(sizes))).astype(int)
         self.count = int(self.first[-1])
-        names = ("restitution law", "restitution", "coefficient", "static coefficient", "least speed")
-        law, e, mu, static, self.least = (self._parameter(name) for name in names)
+        names = (
+            "restitution law", "restitution", "coefficient", "static coefficient", "tangential restitution",
+            "least speed",
+        )  # fmt: skip
+        law, e, mu, static, back, self.least = (self._parameter(name) for name in names)
         self.static, self.rough = static, (mu > 0.0) | (static > 0.0)
         self.e = e
-        self.blows = [Blow(LAWS[int(a)], *map(float, rest)) for a, *rest in zip(law, e, mu, static, strict=True)]
+        self.blows = [Blow(LAWS[int(a)], *map(float, rest)) for a, *rest in zip(law, e, mu, static, back, strict=True)]
         self.matrices = matrices_of(compiled)  # kept, so that their pattern is found once
         for block in self.blocks:
             block.par[:, block.type.column("gap tolerance")] = 1e-12 * compiled.length

@@ -37,31 +37,32 @@ class Reach:
     """Touching contacts ``which`` (k,) of a model at a state: their rows and inverse masses.
 
     Attributes:
+        fun: (n_fun, 3) of the time functions then.
         A: (k dim, k dim) changes of speeds by impulses [1/kg].
         speeds: (k, dim) relative speeds, normal first [m/s].
     """
 
     contacts: Contacts
     state: S.State
+    fun: np.ndarray
     which: np.ndarray
     rows: Rows
     A: np.ndarray
     speeds: np.ndarray
     _X: np.ndarray
     _Y: np.ndarray
-    _M: csr_matrix
 
     @classmethod
-    def at(cls, contacts: Contacts, state: S.State, values: np.ndarray, which: np.ndarray) -> Reach:
+    def at(cls, contacts: Contacts, state: S.State, fun: np.ndarray, which: np.ndarray) -> Reach:
         """Return what impulses of contacts ``which`` reach at row 0 of a state.
 
         Args:
-            values: (n_fun,) of the time functions.
+            fun: (n_fun, 3) of the time functions, alike at start, middle and end.
 
         Raises:
             AnalysisError: a node has no mass.
         """
-        compiled = contacts.compiled
+        compiled, values = contacts.compiled, fun[:, 0]
         first = compiled.first_multiplier
         rows = contacts.rows(state, values, which)
         start = Tangent(compiled, instant(compiled, state), Level(values), contacts.matrices)
@@ -79,15 +80,14 @@ class Reach:
         v = spatial_axes(compiled, state, state.V[0])[:first]
         speeds = (of_contacts @ v).reshape(len(which), -1)
         A = of_contacts @ X
-        return cls(contacts, state, which, rows, 0.5 * (A + A.T), speeds, X, Y, M)
+        return cls(contacts, state, fun, which, rows, 0.5 * (A + A.T), speeds, X, Y)
 
-    def strike(self, impulse: np.ndarray) -> float:
-        """Change the velocities of the state by impulses (k, dim) [N s]; return the change of the kinetic energy."""
+    def strike(self, impulse: np.ndarray) -> None:
+        """Change the velocities of the state by impulses (k, dim) [N s]."""
         compiled = self.contacts.compiled
         first = compiled.first_multiplier
         change = np.zeros(compiled.n_dof)
         change[:first] = self._X @ impulse.ravel()
-        before = spatial_axes(compiled, self.state, self.state.V[0])[:first]
         # Rates of directors of the mid-point rule are w x d up to h^2: what they have beside that stays theirs.
         rates = self.state.DD[0].copy()
         director_velocities(compiled, self.state)
@@ -95,8 +95,6 @@ class Reach:
         self.state.V[0] += body_axes(compiled, self.state, change)
         director_velocities(compiled, self.state)
         self.state.DD[0] += rates
-        dv = change[:first]
-        return float(dv @ (self._M @ (before + 0.5 * dv)))
 
     def carried(self, impulse: np.ndarray) -> dict[str, float]:
         """Return the sizes [N s] of the impulses that joints carry, by their names; those of moments do not count."""

@@ -13,6 +13,14 @@ poisson   The normal impulse grows from zero; friction follows Coulomb's law at 
           Mason, J. Appl. Mech. 59 (1992), 635-642).
 stronge   Likewise, but restitution gives back e^2 of the work of compression (Stronge, Proc. R. Soc. A 431 (1990),
           169-181).
+
+With a tangential restitution e_t surfaces that stick give slip back (R.L. Garwin, Am. J. Phys. 37 (1969), 88-92; R.
+Cross, Am. J. Phys. 70 (2002), 1093-1102): with the impulse p_C = -A^-1 v of sticking without restitution
+
+    p = ((1 + e) p_Cn, (1 + e_t) p_Ct), with "newton" p = -A^-1 ((1 + e) v_n, (1 + e_t) v_t)
+
+if |p_t| <= mu_s p_n.  Else friction slips in the direction of this p_t, unless the law without e_t slips all through
+the blow: then e_t changes nothing.
 """
 
 from __future__ import annotations
@@ -35,12 +43,14 @@ _PIECES = 50  # of the path of a blow
 
 @dataclass(frozen=True)
 class Blow:
-    """The law of a blow: its name, restitution ``e``, friction ``mu`` and the greater one ``static`` of no slip."""
+    """The law of a blow: its name, restitution ``e``, friction ``mu`` and the greater one ``static`` of no slip, and
+    tangential restitution ``back``."""
 
     law: str
     e: float
     mu: float
     static: float
+    back: float = 0.0
 
 
 def single_blow(A: np.ndarray, v: np.ndarray, blow: Blow) -> tuple[np.ndarray, str]:
@@ -57,9 +67,8 @@ def single_blow(A: np.ndarray, v: np.ndarray, blow: Blow) -> tuple[np.ndarray, s
         p = np.zeros(v.size)
         p[0] = -(1.0 + blow.e) * v[0] / A[0, 0]
         return p, FRICTIONLESS
-    if blow.law == "newton":
-        return _newton(A, v, blow)
-    return _routh(A, v, blow)
+    p, how = _newton(A, v, blow) if blow.law == "newton" else _routh(A, v, blow)
+    return (p, how) if blow.back == 0.0 or how == SLIP else _bouncing(A, v, blow)
 
 
 def ending(before: np.ndarray, after: np.ndarray, reference: float) -> str:
@@ -67,6 +76,19 @@ def ending(before: np.ndarray, after: np.ndarray, reference: float) -> str:
     if np.linalg.norm(after) <= 1e-9 * reference:
         return STICK
     return REVERSE if before @ after < 0.0 else SLIP
+
+
+def _bouncing(A: np.ndarray, v: np.ndarray, blow: Blow) -> tuple[np.ndarray, str]:
+    """Return the impulse of surfaces that give slip back, and how the blow ends."""
+    factors = np.full(v.size, 1.0 + blow.back)
+    factors[0] = 1.0 + blow.e
+    p = -np.linalg.solve(A, factors * v) if blow.law == "newton" else -factors * np.linalg.solve(A, v)
+    pull = float(np.linalg.norm(p[1:]))
+    if pull > blow.static * p[0]:
+        p = _sliding(A, v, blow, p[None, 1:] / pull)[0]
+        if not (np.isfinite(p).all() and p[0] >= 0.0):
+            raise ValueError("no impulse of sliding")
+    return p, ending(v[1:], v[1:] + (A @ p)[1:], float(np.linalg.norm(v)))
 
 
 # --- Pereira & Nikravesh ---------------------------------------------------------------------------------------------

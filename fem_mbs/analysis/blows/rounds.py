@@ -65,7 +65,7 @@ def resolve(A: np.ndarray, v: np.ndarray, blows: Sequence[Blow], least: np.ndarr
         if not now.size:
             return out
         slow = -np.array([blow.e for blow in blows]) * out.speed[:, 0] <= least
-        laws = [replace(blows[i], e=0.0) if slow[i] else blows[i] for i in now.tolist()]
+        laws = [replace(blows[i], e=0.0, back=0.0) if slow[i] else blows[i] for i in now.tolist()]
         out.cut = out.rounds >= _ROUNDS
         if out.cut:
             laws = [Blow("newton", 0.0, 0.0, 0.0)] * k
@@ -99,13 +99,17 @@ def _round(A: np.ndarray, v: np.ndarray, blows: Sequence[Blow]) -> tuple[np.ndar
         return p[None], [mode]
     k, dim = v.shape
     e = np.array([blow.e for blow in blows])
+    slip = -np.array([blow.back for blow in blows])[:, None] * v[:, 1:]  # what those that stick give back
+    none = np.zeros(k)
     rough = any(blow.mu or blow.static for blow in blows)
     if not rough or all(blow.law == "newton" for blow in blows):
-        p = _Phase(A, v, blows, -e * v[:, 0], np.zeros(k)).solve()
+        p = _Phase(A, v, blows, -e * v[:, 0], none, slip).solve()
     else:
-        first = _Phase(A, v, blows, np.zeros(k), np.zeros(k)).solve()
+        compression = _Phase(A, v, blows, none, none, np.zeros_like(slip))
+        first = compression.solve()
         between = v + (A @ first.ravel()).reshape(k, dim)
-        p = first + _Phase(A, between, blows, np.zeros(k), e * first[:, 0]).solve()
+        slip[~compression.sticks] = 0.0  # what slips at the end of compression gives nothing back
+        p = first + _Phase(A, between, blows, none, e * first[:, 0], slip).solve()
     after = v + (A @ p.ravel()).reshape(k, dim)
     size = float(np.linalg.norm(v))
     modes = [
@@ -118,11 +122,15 @@ def _round(A: np.ndarray, v: np.ndarray, blows: Sequence[Blow]) -> tuple[np.ndar
 class _Phase:
     """A phase of blows: normal speeds after it of at least ``speed`` (k,) or normal impulses of ``least`` (k,).
 
-    A contact has the greater impulse of both conditions; friction sticks or slips.
+    A contact has the greater impulse of both conditions; friction sticks, which takes slip to ``slip`` (k, dim - 1), or
+    slips.
     """
 
-    def __init__(self, A: np.ndarray, v: np.ndarray, blows: Sequence[Blow], speed: np.ndarray, least: np.ndarray):
-        self.A, self.v, self.blows, self.speed, self.least = A, v, blows, speed, least
+    def __init__(
+        self, A: np.ndarray, v: np.ndarray, blows: Sequence[Blow], speed: np.ndarray, least: np.ndarray,
+        slip: np.ndarray,
+    ):  # fmt: skip
+        self.A, self.v, self.blows, self.speed, self.least, self.slip = A, v, blows, speed, least, slip
         k = len(blows)
         self.presses = least <= 0.0  # the speed is prescribed, else the impulse
         self.sticks = np.array([blow.mu > 0.0 or blow.static > 0.0 for blow in blows])
@@ -161,7 +169,7 @@ class _Phase:
                 for j in range(1, dim):
                     T.append((i, np.eye(dim)[j]))
                     rows.append(i * dim + j)
-                    right.append(-self.v[i, j])
+                    right.append(self.slip[i, j - 1] - self.v[i, j])
         matrix = np.zeros((n, len(T)))
         for column, (i, vector) in enumerate(T):
             matrix[i * dim : (i + 1) * dim, column] = vector

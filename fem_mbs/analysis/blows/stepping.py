@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs import contract as C
 from fem_mbs.analysis.blows.contacts import Contacts
 from fem_mbs.analysis.blows.impulses import Reach
 from fem_mbs.analysis.blows.log import BlowLog
@@ -100,7 +101,7 @@ class BlowStepping(Stepping):
 
     def _reach(self, which: np.ndarray, t: float) -> Reach:
         now = np.array([t])
-        return Reach.at(self.contacts, self.state, self.evaluate(now, now, now)[0, :, 0], which)
+        return Reach.at(self.contacts, self.state, self.evaluate(now, now, now)[0], which)
 
     # --- steps -----------------------------------------------------------------------------------------------------
     def run(self, n_steps: int, on_chunk: Callable[[Chunk], None]) -> None:
@@ -425,10 +426,15 @@ class BlowStepping(Stepping):
 
     def _apply(self, reach: Reach, p: np.ndarray) -> None:
         """Change velocities by impulses (k, dim), and book what they lose."""
+        if not p.any():
+            return
         after = reach.speeds + (reach.A @ p.ravel()).reshape(p.shape)
         loss = -0.5 * float(np.sum(p * (reach.speeds + after)))
-        change = reach.strike(p)
-        # velocities of a step fit joints to second order; what these take from the rest in a blow is booked, too
+        # velocities of a step fit joints and rates of directors to second order; what these take from the rest in a
+        # blow is booked, too: the change of the energy of the state itself
+        change = -float(self.energies(reach.fun)[C.KINETIC])
+        reach.strike(p)
+        change += float(self.energies(reach.fun)[C.KINETIC])
         self.works[0] += loss if self._driven else -change
         if self._driven:
             self.works[2] += change + loss

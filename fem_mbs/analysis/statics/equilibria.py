@@ -31,6 +31,7 @@ from fem_mbs.solvers.stepping.critical_points import branching
 from fem_mbs.solvers.stepping.descent import descend
 from fem_mbs.solvers.stepping.path_steps import Critical, PathSettings, Point
 from fem_mbs.system.compiled import Compiled
+from fem_mbs.system.passages import refuse_passages
 
 #: Load factor, time, and part of the step that has passed.
 Level = tuple[float, float, float]
@@ -283,7 +284,7 @@ class _Static:
         Raises:
             AnalysisError: none was found, or none that is connected.
         """
-        stepping, problem = self.stepping, self.problem
+        problem = self.problem
         here = self.factor, self.context.time, self.part
         token = self.token()
         self.go(here)
@@ -322,7 +323,7 @@ class _Static:
             found: list[Chunk] = []
             funs = self.functions()
             funs[:, :, C.T0] = before
-            stepping.single(found.append, funs)
+            self.single(found.append, funs)
             after, trouble = self.judged(here, level, reach if np.isfinite(reach) else 0.0, problem.size(), count)
             if trouble and cut > _SNAP:
                 raise ConvergenceError(trouble) from None
@@ -337,6 +338,18 @@ class _Static:
             raise ConvergenceError(trouble)
         return problem.chunk, after, trouble
 
+    def single(self, take: Callable[[Chunk], None], funs: np.ndarray) -> None:
+        """Make the increment by Newton-Raphson.
+
+        Raises:
+            AnalysisError: none was found, or parts of a contact pass through each other on the way there.
+        """
+        stepping = self.stepping
+        before = stepping.state.Q[0].copy() if stepping.pairs else None
+        stepping.single(take, funs)
+        if before is not None:
+            refuse_passages(stepping.compiled, before, stepping.state.Q[0], "in an increment")
+
     def newton(self, take: Callable[[Chunk], None], funs: np.ndarray, level: Level) -> None:
         """Find the equilibrium at a level by Newton-Raphson.
 
@@ -348,7 +361,7 @@ class _Static:
         """
         stepping, token = self.stepping, self.token()
         try:
-            stepping.single(take, funs)
+            self.single(take, funs)
         except ConvergenceError:
             rest = float(stepping.real[S.WORST_VALUE] * stepping.real[S.RTOL])
             if not rest <= 10.0 * _ROUND_OFF or stepping.real[S.RTOL] >= _ROUND_OFF:
@@ -357,7 +370,7 @@ class _Static:
             self.go(level)
             before, stepping.real[S.RTOL] = stepping.real[S.RTOL], _ROUND_OFF
             try:
-                stepping.single(take, funs)
+                self.single(take, funs)
             except AnalysisError:
                 stepping.real[S.RTOL] = before
                 raise

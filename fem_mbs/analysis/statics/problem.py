@@ -18,6 +18,7 @@ from fem_mbs.solvers.linear.saddle import negative_count, negative_determinant
 from fem_mbs.solvers.linear.solver import LinearSolver, SingularMatrixError
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.solvers.stepping import stepper
+from fem_mbs.system.passages import refuse_passages
 
 __all__ = ["COUNTED", "UNSYMMETRIC", "Problem"]
 
@@ -158,6 +159,8 @@ class Problem:
         """Commit the configuration; its rows stay in ``chunk``, and works are taken from the last equilibrium to it."""
         self._assemble(C.FORCE, factor)
         s = self.stepping
+        if s.pairs:
+            refuse_passages(self.system, self.state.Q[0], self.state.Q[1], "in an increment")
         now = self._funs[:, :, C.T1].copy()
         self._funs[:, :, C.T0] = now if self.before is None else self.before
         self.before = now

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.elements.registry import element_type
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.surfaces.faces import face_pairing, face_triangles
@@ -20,6 +21,7 @@ from fem_mbs.model.connections.surfaces.lines import (
 )
 from fem_mbs.model.parts.reduced_surface import surface_nodes
 from fem_mbs.system.blocks import GROUND
+from fem_mbs.system.near_parts import TubePairing
 from fem_mbs.system.pairing import Pairing
 
 __all__ = ["DEFORMING", "add_near_pairs", "check_lines"]
@@ -49,23 +51,28 @@ def check_lines(said: Any, building: Building, owner: Owner) -> None:
                 f"beams that touch along their length need a radius, and {name} = {value:g}", owner=owner, key=name,
                 value=value, remedy=f"give {name}",
             )  # fmt: skip
+    if said.approach is not None and (not deforms or said.restitution is None):
+        why = "contacts of bodies find theirs in the run" if not deforms else "only restitution needs it"
+        raise ModelError(
+            f"approach = {said.approach:g}: {why}", owner=owner, key="approach", value=said.approach,
+            remedy="remove approach",
+        )  # fmt: skip
     if not deforms:
         return
-    rubbing = () if on_faces else ("static", "stribeck", "smoothing")
-    for name in ("point", "axis", *rubbing):
+    for name in ("point", "axis"):
         if getattr(said, name) is not None:
             raise ModelError(f"{said.surface} have no {name}", owner=owner, key=name, remedy=f"remove {name}")
     if said.inside:
         raise ModelError(f"{said.surface} have no inside", owner=owner, key="inside", remedy="remove inside")
-    if said.coefficient and not on_faces:
+    if said.restitution is not None and said.approach is None:
         raise ModelError(
-            f"{said.surface} that deform touch without friction", owner=owner, key="coefficient",
-            value=said.coefficient, remedy="remove coefficient",
+            f"restitution of {said.surface}, whose pairs come and go, is that of blows at one speed", owner=owner,
+            key="restitution", value=said.restitution, remedy="give approach, or damping instead",
         )  # fmt: skip
-    if said.restitution is not None:
+    if said.restitution is not None and said.restitution_model == "indentation":
         raise ModelError(
-            "restitution is for surfaces of bodies", owner=owner, key="restitution", value=said.restitution,
-            remedy="give damping",
+            f"{said.surface} keep no indentation", owner=owner, key="restitution_model", value="indentation",
+            remedy='take "gonthier"',
         )  # fmt: skip
     if said.surface == "faces" and building.dimension == 2:
         raise ModelError("faces are for space", owner=owner, key="surface", value="faces", remedy="use beams")
@@ -91,7 +98,7 @@ def add_near_pairs(
         if room < 1:
             raise ModelError(f"pairs = {room} is no room", owner=owner, key="pairs", value=room, remedy="give more")
         count = min(room, len(pairing.a) * len(pairing.b))
-        rubs = friction if said.surface == "faces" else {}
+        rubs = friction if "coefficient" in element_type(kind).par else {}
         nodes = np.full((count, pairing.a.shape[1] + pairing.b.shape[1]), GROUND)
         block = building.add_block(
             said.name, kind, nodes, table, **{**law, **rubs, **columns, "distance": pairing.reach}
@@ -114,19 +121,47 @@ def _beams(
     said: Any, building: Building, owner: Owner, radii: tuple[float, float], margin: float | None, law: dict[str, float]
 ) -> _Made:
     """Yield the pairs of beams with balls or beams."""
-    kind = f"tube_pair{building.dimension}"
+    kind = f"rubbing_tube_pair{building.dimension}" if said.coefficient else f"tube_pair{building.dimension}"
     a = line_of(building, owner, "a", said.a)
     if not said.along:
         balls = _balls(said, building, owner, a.nodes, "beams")
-        yield kind, ball_pairing(building, owner, a, balls, radii, margin), {"ball": 1.0}
+        pairing = ball_pairing(building, owner, a, balls, radii, margin)
+        _let_rub(said, building, owner, pairing, radii)
+        yield kind, pairing, {"ball": 1.0}
         return
     pairing = tube_pairing(building, owner, a, line_of(building, owner, "b", said.b), radii, margin)
+    _let_rub(said, building, owner, pairing, radii)
     if pairing.same and radii[0] != radii[1]:
         raise ModelError(
             f"beams that touch each other have one radius, not {radii[0]:g} and {radii[1]:g}", owner=owner,
             key="ball", value=said.ball, remedy="give ball = radius",
         )  # fmt: skip
     yield kind, pairing, {"ball": 0.0}
+
+
+def _let_rub(
+    said: Any, building: Building, owner: Owner, pairing: TubePairing, radii: tuple[float, float]
+) -> None:  # fmt: skip
+    """Tell a pairing with friction which of its parts turn.
+
+    Raises:
+        ModelError: parts of both sides do not, and nothing takes the moment of their friction.
+    """
+    if not said.coefficient:
+        return
+    turning = np.fromiter(building.rotational, np.int64, len(building.rotational))
+    turns = [np.asarray(np.isin(nodes, turning).all(axis=1)) for nodes in (pairing.a, pairing.b)]
+    pairing.radii, pairing.turns_a, pairing.turns_b = radii, turns[0], turns[1]
+    if turns[0].all() or turns[1].all():
+        return
+    a, b = (
+        names_of(building, nodes[int(np.argmin(turn))])
+        for nodes, turn in zip((pairing.a, pairing.b), turns, strict=True)
+    )
+    raise ModelError(
+        f"{a} and {b} have no rotations, and friction turns at least one of both parts", owner=owner,
+        key="coefficient", value=said.coefficient, remedy="make one of them of beams or bodies, or remove coefficient",
+    )  # fmt: skip
 
 
 def _faces(
@@ -178,7 +213,8 @@ def _balls(said: Any, building: Building, owner: Owner, nodes: np.ndarray, what:
     if not len(balls):
         raise ModelError("b names no nodes", owner=owner, key="b", value=said.b, remedy="name balls")
     _refuse_own(said, building, owner, balls, nodes, what)
-    turning = {body.node for body in building.bodies.values()} if said.coefficient else set()
+    rubs_faces = said.coefficient and what == "faces"
+    turning = {body.node for body in building.bodies.values()} if rubs_faces else set()
     for k in balls:
         if int(k) in turning:
             raise ModelError(

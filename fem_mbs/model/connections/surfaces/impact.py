@@ -41,6 +41,8 @@ class Impact(TouchingPairs):
         restitution: coefficient e in 0 .. 1; 0: no separation, 1: no loss without friction.
         coefficient: of friction in blows and in contact.
         static: coefficient up to which what touches does not begin to slip.
+        tangential: coefficient e_t of tangential restitution in 0 .. 1 of blows that stick: the points that touch leave
+            each other with e_t times the slip before, turned round, as far as friction suffices (a superball: near 1).
         law: "poisson" (the impulse of restitution is e times that of compression, and slip may end, stick and reverse
             within the blow), "stronge" (likewise, with e^2 of the work) or "newton" (v_n+ = -e v_n-, and one direction
             of slip; with friction it may gain energy). Without friction they are the same for one blow at a time.
@@ -54,6 +56,7 @@ class Impact(TouchingPairs):
     law: str = key(TEXT, "of what restitution says with friction", "poisson", choices=RESTITUTION_LAWS, kw_only=True)
     coefficient: float = key(NUMBER, "of friction", 0.0, kw_only=True)
     static: float | None = key(NUMBER, "coefficient of sticking", None, shows="coefficient", kw_only=True)
+    tangential: float = key(NUMBER, "coefficient of tangential restitution", 0.0, kw_only=True)
     least_speed: float = key(NUMBER, "separation below it ends in contact", 0.0, kw_only=True, unit="m/s")
 
     def build(self, building: Building) -> None:
@@ -72,9 +75,20 @@ class Impact(TouchingPairs):
                 f"static = {static:g} is below coefficient = {mu:g}", owner=owner, key="static", value=static,
                 remedy="take a greater one, or leave it out",
             )  # fmt: skip
+        back = building.number(self.tangential, owner, "tangential", 0.0)
+        if back > 1.0:
+            raise ModelError(
+                f"tangential = {back:g} would gain energy", owner=owner, key="tangential", value=back,
+                remedy="take a number between 0 and 1",
+            )  # fmt: skip
+        if back and not static:
+            raise ModelError(
+                f"tangential = {back:g} needs friction, which gives slip back", owner=owner, key="tangential",
+                value=back, remedy="give coefficient",
+            )  # fmt: skip
         columns = {
             "restitution": e, "restitution law": float(RESTITUTION_LAWS.index(self.law)),
             "least speed": building.number(self.least_speed, owner, "least_speed", 0.0), "coefficient": mu,
-            "static coefficient": static,
+            "static coefficient": static, "tangential restitution": back,
         }  # fmt: skip
         self.add_pairs(building, owner, ("impact", "mesh_impact3"), columns, np.zeros(0), static > 0.0)

@@ -1,0 +1,135 @@
+"""Statics of parts that touch each other: long increments, and iterates that run away.
+
+References are short increments, equilibrium, and looking at many instants of a straight motion.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fem_mbs import Model, solve
+from fem_mbs.errors import Owner
+from fem_mbs.system.near_parts import FacePairing, TubePairing
+from fem_mbs.system.passages import passages
+
+
+def pressed(increments):
+    """Two beams across each other; the ends of the upper one move through the lower one."""
+    model = Model(3)
+    model.section("rod", "stiffness", EA=1e6, EI=50.0, GA=4e5, GJ=40.0, rhoA=1.0, rhoI=1e-4)
+    for name, start, end in (("lower", (-0.5, 0.0, 0.0), (0.5, 0.0, 0.0)), ("upper", (0, -0.5, 0.3), (0, 0.5, 0.3))):
+        model.line(f"{name} line", start, end, 4)
+        model.beams(name, f"{name} line", "rod")
+    for end in ("start", "end"):
+        model.fix(f"lower line:{end}")
+        model.fix(f"upper line:{end}", ["x", "y"])
+        model.motion(f"press {end}", f"upper line:{end}", "z", "-0.36*t")
+    model.contact("touch", "lower", "upper", surface="beams", radius=0.02, ball=0.02, along=True, stiffness=1e6)
+    model.sensor("force", "contact", on="touch")
+    model.static_step(increments=increments, duration=1.0)
+    return model
+
+
+def test_beams_do_not_pass_through_each_other_in_a_long_increment():
+    """In one increment the equilibrium behind the lower beam is nearer; it is refused, and the increment cut."""
+    found = [solve(pressed(n)).steps[0].series["sensor/force"][-1, 0] for n in (1, 30)]
+    assert found[1] > 100.0
+    assert found[0] == pytest.approx(found[1], rel=1e-6)
+
+
+def test_an_iterate_that_runs_away_leaves_no_pairs_behind():
+    """A loose string over a beam as thick as a drum: Newton-Raphson's first iterates are many times its size away.  The
+    pairs of one of them once served an equilibrium far from it, and the string fell through the drum."""
+    n, radius = 16, 0.51 / np.cos(np.pi / 32)
+    angle = np.pi - np.pi * np.arange(n + 1) / n
+    points = np.zeros((n + 9, 3))
+    points[4:-4, 0], points[4:-4, 2] = radius * np.cos(angle), radius * np.sin(angle)
+    down = 0.1 * np.arange(4, 0, -1)
+    points[:4, 0], points[-4:, 0] = -radius, radius
+    points[:4, 2], points[-4:, 2] = -down, -down[::-1]
+    model = Model(3)
+    model.section("cable", "stiffness", EA=1e5, EI=1e-2, GA=1e4, GJ=1e-2, rhoA=0.05, rhoI=1e-6)
+    model.section("drum", "stiffness", EA=1e9, EI=1e9, GA=1e9, GJ=1e9, rhoA=1.0, rhoI=0.1)
+    model.line("axis", (0.0, -1.0, 0.0), (0.0, 1.0, 0.0), 1)
+    model.beams("drum", "axis", "drum")
+    model.fix("axis:all")
+    model.polyline("line", points, 1)
+    model.beams("cable", "line", "cable")
+    model.force("weight", "line:start", (0.0, 0.0, -100.0))
+    model.fix("line:start", ["x", "y"])
+    model.fix("line:end", ["x", "y", "z"])
+    model.contact(
+        "grip", "drum", "cable", surface="beams", radius=0.5, along=True, ball=0.01, stiffness=1e6, exponent=1.0,
+        overlap=1e-3,
+    )  # fmt: skip
+    model.sensor("pull", "reaction", on="line:end")
+    model.static_step(increments=4)
+    step = solve(model).steps[0]
+    # the weight, within what the parts of the string, straight and stiff, lean on the drum
+    assert step.series["sensor/pull"][-1, 2] == pytest.approx(-100.0, rel=1e-3)
+
+
+# --- paths that meet -------------------------------------------------------------------------------------------------
+def tubes(n, plane):
+    nodes = np.arange(4 * n).reshape(2, n, 2)
+    zero, none = np.zeros((n, 2)), np.zeros(n)
+    return TubePairing(
+        owner=Owner("Contact", "c"), a=nodes[0], b=nodes[1], reach=0.1, margin=0.1, length_a=none, length_b=none,
+        ends_a=zero, ends_b=zero, share_a=none, share_b=none, plane=plane,
+    )  # fmt: skip
+
+
+def faces(n):
+    return FacePairing(
+        owner=Owner("Contact", "c"), a=np.arange(3 * n).reshape(n, 3), b=3 * n + np.arange(n)[:, None], reach=0.1,
+        margin=0.1, widths=np.zeros((n, 3)), heights=np.ones((n, 3)), corners=np.zeros((n, 3)),
+    )  # fmt: skip
+
+
+def looked(x0, x1, y0, y1, steps=4000):
+    """Pairs whose vectors change sides while they are inside of each other, at one of many instants."""
+    found, before = set(), {}
+    for t in np.linspace(0.0, 1.0, steps):
+        x, y = (1 - t) * x0 + t * x1, (1 - t) * y0 + t * y1
+        for i in range(len(x)):
+            for j in range(len(y)):
+                u, w = x[i, 1] - x[i, 0], y[j, 0] - x[i, 0]
+                v = x[i, 2] - x[i, 0] if x.shape[1] == 3 else y[j, 0] - y[j, 1]
+                a, b = np.linalg.lstsq(np.column_stack((u, v)), w, rcond=None)[0]
+                inside = min(a, b) > 0.0 and (a + b if x.shape[1] == 3 else max(a, b)) < 1.0
+                side = np.sign(np.cross(u, v) @ w)
+                if inside and before.get((i, j), side) != side:
+                    found.add((i, j))
+                before[i, j] = side
+    return found
+
+
+@pytest.mark.parametrize("kind", ["tubes", "faces"])
+@pytest.mark.parametrize("seed", range(2))
+def test_passages_are_those_that_many_instants_show(kind, seed):
+    rng = np.random.default_rng(seed)
+    n = 6
+    x0, x1 = rng.normal(size=(2, n, 3 if kind == "faces" else 2, 3))
+    y0, y1 = rng.normal(size=(2, n, 1 if kind == "faces" else 2, 3))
+    pairing = faces(n) if kind == "faces" else tubes(n, plane=False)
+    found = {tuple(pair) for pair in passages(pairing, x0, x1, y0, y1).tolist()}
+    assert found == looked(x0, x1, y0, y1, 1000)
+    assert found
+
+
+def test_passages_in_the_plane():
+    """Two segments and two that an end passes, or not."""
+    x0 = x1 = np.array([[[0.0, 0.0], [1.0, 0.0]]] * 3)
+    y0 = np.array([[[0.5, 0.2], [0.5, 1.0]], [[1.2, 0.2], [1.2, 1.0]], [[-0.5, 0.5], [1.5, 0.5]]])
+    y1 = y0 - (0.0, 0.6)
+    found = {tuple(pair) for pair in passages(tubes(3, plane=True), x0, x1, y0, y1).tolist()}
+    assert {j for _, j in found} == {0, 2}
+
+
+def test_parts_that_turn_together_do_not_pass():
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(size=(2, 5, 2, 3))
+    c, s = np.cos(2.5), np.sin(2.5)
+    turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+    assert not len(passages(tubes(5, plane=False), x, x @ turn.T + 3.0, y, y @ turn.T + 3.0))
