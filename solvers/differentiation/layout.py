@@ -20,9 +20,10 @@ from fem_mbs.array_records import array_record
     OWN,  # 1: the step is solved with its own tangent, 0: with the factors that the run has left
     HELD,  # count of steps up to which all have their own tangents
     SPENT,  # corrections in the step beyond the first solutions
+    KEPT,  # 1: kinks reduce the differences of the step no more
     REACTIONS,  # 1: residuals of prescribed dofs are asked for
-) = range(11)
-N_FLAGS = 11
+) = range(12)
+N_FLAGS = 12
 # --- phases ----------------------------------------------------------------------------------------------------------
 STEPPING, TANGENT, RESIDUAL, SOLVED = range(4)
 # --- real values -----------------------------------------------------------------------------------------------------
@@ -33,8 +34,9 @@ STEPPING, TANGENT, RESIDUAL, SOLVED = range(4)
     OWN_RATE,  # the same with the step's own tangent
     MEAN,  # mean number of corrections per step with the factors of the run
     LEFT,  # what is left of a solution, below which no correction follows
-) = range(6)
-N_REALS = 6
+    UNEVEN,  # part of the last difference without a sign
+) = range(7)
+N_REALS = 7
 #: Solutions that are extrapolated.
 N_PAST = 3
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 from fem_mbs.contract import inner
 from fem_mbs.solvers.differentiation.layout import (
     COUNT,
+    CUTS,
     DEFECT,
+    KEPT,
     LAST,
     LEFT,
     N_PAST,
@@ -18,13 +20,14 @@ from fem_mbs.solvers.differentiation.layout import (
     OWN_RATE,
     RATE,
     ROUND,
+    UNEVEN,
 )
 from fem_mbs.solvers.stepping.layout import POSITION, ROTATION, STATE
 from fem_mbs.solvers.stepping.motion import update
 
 __all__ = [
-    "AGAIN", "BEGIN", "KINK", "MET", "SLOW", "SUDDEN", "UNEVEN", "adapt", "corrected", "differ", "due", "guess", "learn",
-    "right_side", "step_size", "unevenness", "weigh", "TIMES",
+    "AGAIN", "BEGIN", "MET", "SLOW", "adapt", "another_size", "corrected", "differ", "due", "guess", "learn",
+    "right_side", "step_size", "weigh", "TIMES",
 ]  # fmt: skip
 
 #: What a correction asks for: nothing, another one, or another one by the step's own tangent.
@@ -41,11 +44,14 @@ _POOR = 1e-8  # last correction over the solution, above which it counts as an e
 _ROUNDS = 4
 _SHRINKS = 0.3  # ratio of two corrections, above which they are round-off
 _FORGET = 0.5  # share of an earlier ratio that is kept
+_LEVEL = 0.9  # the same of the largest right side
 _NOTHING = 1e-13  # change of positions over the model's length, and of rotations, that is round-off
-KINK = 0.05  # part of a difference that has no sign, from which on a law has a kink there
-#: The same, from which on smaller differences are tried: where it is ``SUDDEN`` times as much as usual, and anyway.
-UNEVEN = (1e-5, 0.005)
-SUDDEN = 10.0
+_KINK = 0.05  # part of a difference that has no sign, from which on a law has a kink there
+#: The same, from which on smaller differences are tried: where it is _SUDDEN times as much as usual, and anyway.
+_UNEVEN, _VERY = 1e-5, 0.005
+_SUDDEN = 10.0
+_LESS = 0.5  # of it that a smaller difference must leave, or else it has no kink beside it, but round-off or a kink in it
+_CUTS = 2
 _ROUND_OFF = 1e-9  # differences of the residual over the largest element force, below which they tell nothing of kinks
 _NONE = 1e-12  # the same of their part without a sign
 
@@ -199,11 +205,36 @@ def unevenness(system, follow, plus, minus, p, length, e, guessed):
 
 
 @inner
+def another_size(system, follow, plus, minus, p, length, e, guessed):
+    """Judge whether laws have a kink between both changed states; return whether differences of another size, reduced
+    by ``flags[CUTS]``, are to be tried."""
+    flags, reals = follow.flags, follow.reals
+    uneven, before = unevenness(system, follow, plus, minus, p, length, e, guessed), reals[UNEVEN]
+    reals[UNEVEN] = uneven
+    if flags[CUTS] == 0 and flags[KEPT] == 0:
+        usual = follow.usual[p]
+        follow.usual[p] += 0.2 * (uneven / e - usual)
+        if uneven > max(_SUDDEN * usual * e, _UNEVEN) or uneven > _VERY:
+            flags[CUTS] = 1
+            return True
+    elif flags[KEPT] == 0:
+        if uneven > _LESS * before:
+            flags[CUTS], flags[KEPT] = 0, 1
+            return True
+        if uneven > _UNEVEN and flags[CUTS] < _CUTS:
+            flags[CUTS] += 1
+            return True
+    if uneven > _KINK:
+        follow.kinks[p] += 1
+    return False
+
+
+@inner
 def weigh(system, follow, plus, minus, p, length, e):
     """Set ``force`` and ``level`` by the residuals of states that are changed at the start of the step only."""
     size = largest(system, follow.past_x[p, 0], length)
     odd = parts(system, plus, minus, length)[1] / e
-    follow.level[p] = max(odd, _FORGET * follow.level[p])
+    follow.level[p] = max(odd, _LEVEL * follow.level[p])
     if size > 0.0:
         follow.force[p] = odd / size
 

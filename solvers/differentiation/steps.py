@@ -32,6 +32,7 @@ from fem_mbs.solvers.differentiation.layout import (
     COUNT,
     CUTS,
     HELD,
+    KEPT,
     LONE,
     MEAN,
     NUMBER,
@@ -48,12 +49,10 @@ from fem_mbs.solvers.differentiation.layout import (
 from fem_mbs.solvers.differentiation.solutions import (
     AGAIN,
     BEGIN,
-    KINK,
     SLOW,
-    SUDDEN,
     TIMES,
-    UNEVEN,
     adapt,
+    another_size,
     corrected,
     differ,
     due,
@@ -61,7 +60,6 @@ from fem_mbs.solvers.differentiation.solutions import (
     learn,
     right_side,
     step_size,
-    unevenness,
     weigh,
 )
 from fem_mbs.solvers.differentiation.states import adopt, apart, begin_change, both_forces, close, forces, keep, spread
@@ -162,7 +160,7 @@ def advance(
         row = 0 if flags[LONE] == 1 else counter[STEP] - 1
         fun = funs[row]
         if flags[PHASE] == TANGENT:
-            flags[ROUND], flags[CUTS] = 0, 0
+            flags[ROUND], flags[CUTS], flags[KEPT] = 0, 0, 0
             flags[PROBE] = 2 if due(flags) else 0
             flags[PHASE] = RESIDUAL
             if flags[OWN] == 1:
@@ -192,15 +190,8 @@ def advance(
                     differ(system, follow, plus_system, plus, minus_system, minus, one_state, follow.total, e)
                 both_forces(kernels, follow, plus_system, plus, minus_system, minus, real, counter)
                 if flags[PROBE] == 0:
-                    uneven = unevenness(system, follow, plus, minus, p, real[LENGTH], e, guessed)
-                    sudden = uneven > max(SUDDEN * follow.usual[p] * e, UNEVEN[0]) or uneven > UNEVEN[1]
-                    if flags[CUTS] == 0:
-                        follow.usual[p] += 0.2 * (uneven / e - follow.usual[p])
-                    if sudden and flags[CUTS] < _CUTS:
-                        flags[CUTS] += 1
+                    if another_size(system, follow, plus, minus, p, real[LENGTH], e, guessed):
                         continue
-                    if uneven > KINK:
-                        follow.kinks[p] += 1
                 right_side(system, follow, plus, minus, e)
             flags[PHASE] = SOLVED
             if counter[BANDED] == 0:
@@ -240,6 +231,7 @@ def advance(
             if apart(system, plus_system, minus_system):
                 if flags[CUTS] < _CUTS:
                     flags[CUTS] += 1
+                    flags[KEPT] = 1
                     flags[PROBE] = flags[ROUND] = 0
                     flags[PHASE] = RESIDUAL
                     continue
@@ -248,7 +240,7 @@ def advance(
             if flags[LONE] == 0:
                 learn(system, follow, p, real[LENGTH])
             flags[NUMBER] += 1
-            flags[CUTS] = flags[ROUND] = 0
+            flags[CUTS] = flags[ROUND] = flags[KEPT] = 0
             flags[PROBE] = 2 if due(flags) else 0
             flags[PHASE] = RESIDUAL
             if flags[NUMBER] == n_par:

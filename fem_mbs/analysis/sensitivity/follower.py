@@ -34,9 +34,7 @@ __all__ = ["Changes", "Follower"]
 _MOTION, _CONSTRAINED = 3e-7, 6e-6
 #: Iterations with the factors of an earlier tangent, before the tangent is factored anew.
 _CHORDS = 10
-import os
-#: What may be left of the solution of a step, by the estimate: in general, and with constraints.
-_LEFT, _LEFT_HELD = float(os.environ.get("L0","1e-8")), float(os.environ.get("L1","1e-10"))
+_LEFT = 1e-10  # what may be left of the solution of a step, by the estimate
 _CHORD = 1e-6  # relative residual of solutions with the factors of the run, which are corrected
 _CLOSE = 1e-11  # last increment over the solution, at which these end
 _FAST = 0.2  # contraction, above which they do
@@ -121,12 +119,11 @@ class Follower:
         a.dwork[:] = 0.0
         a.flags[:] = 0
         # constraints hold positions: their errors come back in velocities and multipliers over h and h^2
-        constrained = (self.compiled.system.kind[self.compiled.system.unknown] == S.MULTIPLIER).any()
-        if constrained:
+        if (self.compiled.system.kind[self.compiled.system.unknown] == S.MULTIPLIER).any():
             a.motion[:] = np.maximum(a.motion, _CONSTRAINED)
         a.flags[F.REACTIONS] = self.with_reactions
         a.reals[[F.RATE, F.OWN_RATE]], a.reals[F.MEAN] = 1.0, 0.0
-        a.reals[F.LEFT] = _LEFT_HELD if constrained else _LEFT
+        a.reals[F.LEFT] = _LEFT
         a.known[:], a.level[:], a.usual[:] = 0, 0.0, 0.0
         if stepping.counter[S.RULE_KIND] == S.STATIC:
             a.dV[:], a.dpast[:] = 0.0, 0.0
