@@ -39,6 +39,7 @@ _SHARE = 100.0  # change of a parameter over its size, at most, over that of pos
 TIMES = 3.0  # between the sizes of differences that are compared
 _LIGHT = 0.01  # weight of round-off in multipliers, against that in motions
 _EVERY = 16  # steps between two in which solutions are corrected twice, and sizes of differences adapted
+_EARLY, _LATER = 128, 32  # number of first steps to which this applies, and the same of others
 BEGIN = 3  # first steps, in all of which this is done
 _POOR = 1e-8  # last correction over the solution, above which it counts as an error
 _ROUNDS = 4
@@ -50,7 +51,9 @@ _KINK = 0.05  # part of a difference that has no sign, from which on a law has a
 #: The same, from which on smaller differences are tried: where it is _SUDDEN times as much as usual, and anyway.
 _UNEVEN, _VERY = 1e-5, 0.005
 _SUDDEN = 10.0
-_LESS = 0.5  # of it that a smaller difference must leave, or else it has no kink beside it, but round-off or a kink in it
+_LESS = (
+    0.5  # of it that a smaller difference must leave, or else it has no kink beside it, but round-off or a kink in it
+)
 _CUTS = 2
 _ROUND_OFF = 1e-9  # differences of the residual over the largest element force, below which they tell nothing of kinks
 _NONE = 1e-12  # the same of their part without a sign
@@ -59,7 +62,8 @@ _NONE = 1e-12  # the same of their part without a sign
 @inner
 def due(flags):
     """Return whether solutions of the step are checked, and the sizes of differences chosen anew."""
-    return flags[COUNT] < BEGIN or flags[COUNT] % _EVERY == 0
+    count = flags[COUNT]
+    return count < BEGIN or count % (_EVERY if count < _EARLY else _LATER) == 0
 
 
 @inner

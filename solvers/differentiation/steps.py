@@ -212,9 +212,7 @@ def advance(
                 continue
             if flags[ROUND] == 0 and due(flags) and flags[CUTS] == 0:
                 adapt(system, follow, p, real[LENGTH])
-            answer = corrected(
-                system, follow, plus_system, plus, minus_system, minus, real[LENGTH], one_state, e
-            )
+            answer = corrected(system, follow, plus_system, plus, minus_system, minus, real[LENGTH], one_state, e)
             if answer == AGAIN:
                 both_forces(kernels, follow, plus_system, plus, minus_system, minus, real, counter)
                 right_side(system, follow, plus, minus, e)

@@ -21,7 +21,8 @@ from fem_mbs.model.model import Model
 
 __all__ = ["Changed", "ChangedModels", "Parameter", "derivative"]
 
-#: Change of a parameter over its size in differences of models, to both sides: their errors are of its fourth power,
+#: Change of a parameter over its size in differences of models, to both sides: their errors are of its fourth power
+#: (those of two models, which are taken where element parameters are linear, of its square),
 #: round-off over it, and tolerances of closed mechanisms and computed sections over it.  An error of the places at the
 #: start violates the derivatives of constraints, and comes over h^2 into the reactions of the first steps.
 STEP = 3e-4
@@ -143,8 +144,8 @@ def _wide(context: RunContext, p: Parameter) -> list[Changed] | None:
 
 
 def _linear(context: RunContext, low: RunContext, high: RunContext) -> bool:
-    """Return whether numbers of elements, places, weight, the state of the start and sensors are linear in a parameter,
-    and time functions do not depend on it."""
+    """Return whether numbers of elements, places, weight and the state of the start are linear in a parameter, and time
+    functions do not depend on it."""
     if not all(alike(f, g) for f, g in zip(low.compiled.functions, high.compiled.functions, strict=True)):
         return False
 
@@ -155,8 +156,10 @@ def _linear(context: RunContext, low: RunContext, high: RunContext) -> bool:
 
     for a, middle, b in zip(numbers(low), numbers(context), numbers(high), strict=True):
         some = np.isfinite(middle)
-        even, odd = np.abs(a + b - 2.0 * middle)[some], np.abs(b - a)[some]
-        if np.any(even > _STRAIGHT * odd + 8.0 * np.finfo(float).eps * np.abs(middle[some])):
+        a, middle, b = a[some], middle[some], b[some]
+        even, odd, size = np.abs(a + b - 2.0 * middle), np.abs(b - a), np.abs(middle)
+        changed = odd > _REST * size.max(initial=0.0)
+        if np.any(changed & (even > _STRAIGHT * odd + 8.0 * np.finfo(float).eps * size)):
             return False
     return True
 

@@ -126,7 +126,9 @@ class Derivatives:
             return True
         for sensor in sensors:
             n = sensor.last - sensor.first
-            read = [np.asarray(sensor.evaluate(np.ones((1, n)), np.full((1, len(LEDGER_COLUMNS)), a))) for a in (1.0, 2.0)]
+            read = [
+                np.asarray(sensor.evaluate(np.ones((1, n)), np.full((1, len(LEDGER_COLUMNS)), a))) for a in (1.0, 2.0)
+            ]
             if not np.array_equal(*read, equal_nan=True):
                 return True
         return False
@@ -135,7 +137,9 @@ class Derivatives:
         """Return whether each parameter (n_par, n_sensors) may change what a sensor makes of its records."""
         sensors = [[one.context.compiled.sensors for one in models] for models in self.models.of]
         count = len(self.context.compiled.sensors)
-        return np.array([[not all(alike(own[0][i], other[i]) for other in own) for i in range(count)] for own in sensors])
+        return np.array(
+            [[not all(alike(own[0][i], other[i]) for other in own) for i in range(count)] for own in sensors]
+        )
 
     # --- steps of the model ------------------------------------------------------------------------------------------
     def begin_step(self, step: PlannedStep) -> None:

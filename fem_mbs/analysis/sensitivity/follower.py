@@ -32,9 +32,9 @@ __all__ = ["Changes", "Follower"]
 #: First change of positions over the model's length, and of rotations, in a difference; and with constraints, where
 #: round-off of places over it and over h^2 comes into the reactions of the first steps.
 _MOTION, _CONSTRAINED = 3e-7, 6e-6
+_LEFT = 1e-10  # what may be left of the solution of a step, by the estimate
 #: Iterations with the factors of an earlier tangent, before the tangent is factored anew.
 _CHORDS = 10
-_LEFT = 1e-10  # what may be left of the solution of a step, by the estimate
 _CHORD = 1e-6  # relative residual of solutions with the factors of the run, which are corrected
 _CLOSE = 1e-11  # last increment over the solution, at which these end
 _FAST = 0.2  # contraction, above which they do
