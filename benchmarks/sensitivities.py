@@ -124,7 +124,7 @@ def main() -> None:
         s["more of steps"] = (s["two steps"] - s["one steps"]) / s["run steps"]
         told[name] = s
         print(
-            f"{name:12s} run {s['run']:.3f} s, with one parameter {s['ratio']:.2f} runs, each further one {s['more']:.2f}; "
+            f"{name:12s} run {s['run']:.3f} s, one parameter: {s['ratio']:.2f} runs, others {s['more']:.2f} each; "
             f"time steps alone {s['run steps']:.3f} s, {s['ratio of steps']:.2f}, {s['more of steps']:.2f}"
         )
     print("JSON", json.dumps(told))

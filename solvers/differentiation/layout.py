@@ -35,8 +35,9 @@ STEPPING, TANGENT, RESIDUAL, SOLVED = range(4)
     MEAN,  # mean number of corrections per step with the factors of the run
     LEFT,  # what is left of a solution, below which no correction follows
     UNEVEN,  # part of the last difference without a sign
-) = range(7)
-N_REALS = 7
+    FLOOR,  # change of motions below which kinks do not reduce differences
+) = range(8)
+N_REALS = 8
 #: Solutions that are extrapolated.
 N_PAST = 3
 

@@ -12,6 +12,7 @@ from fem_mbs.solvers.differentiation.layout import (
     COUNT,
     CUTS,
     DEFECT,
+    FLOOR,
     KEPT,
     LAST,
     LEFT,
@@ -26,8 +27,8 @@ from fem_mbs.solvers.stepping.layout import POSITION, ROTATION, STATE
 from fem_mbs.solvers.stepping.motion import update
 
 __all__ = [
-    "AGAIN", "BEGIN", "MET", "SLOW", "adapt", "another_size", "corrected", "differ", "due", "guess", "learn",
-    "right_side", "step_size", "weigh", "TIMES",
+    "AGAIN", "BEGIN", "CUT", "MET", "MOST_CUTS", "SLOW", "TIMES", "adapt", "another_size", "corrected", "differ", "due",
+    "guess", "learn", "right_side", "step_size", "weigh",
 ]  # fmt: skip
 
 #: What a correction asks for: nothing, another one, or another one by the step's own tangent.
@@ -54,7 +55,8 @@ _SUDDEN = 10.0
 _LESS = (
     0.5  # of it that a smaller difference must leave, or else it has no kink beside it, but round-off or a kink in it
 )
-_CUTS = 2
+CUT = 0.03  # of a difference whose sides lie on both sides of an event or a kink
+MOST_CUTS = 2
 _ROUND_OFF = 1e-9  # differences of the residual over the largest element force, below which they tell nothing of kinks
 _NONE = 1e-12  # the same of their part without a sign
 
@@ -215,17 +217,18 @@ def another_size(system, follow, plus, minus, p, length, e, guessed):
     flags, reals = follow.flags, follow.reals
     uneven, before = unevenness(system, follow, plus, minus, p, length, e, guessed), reals[UNEVEN]
     reals[UNEVEN] = uneven
+    smaller = flags[CUTS] < MOST_CUTS and follow.motion[p] * CUT ** (flags[CUTS] + 1) >= reals[FLOOR]
     if flags[CUTS] == 0 and flags[KEPT] == 0:
         usual = follow.usual[p]
         follow.usual[p] += 0.2 * (uneven / e - usual)
-        if uneven > max(_SUDDEN * usual * e, _UNEVEN) or uneven > _VERY:
+        if smaller and (uneven > max(_SUDDEN * usual * e, _UNEVEN) or uneven > _VERY):
             flags[CUTS] = 1
             return True
     elif flags[KEPT] == 0:
         if uneven > _LESS * before:
             flags[CUTS], flags[KEPT] = 0, 1
             return True
-        if uneven > _UNEVEN and flags[CUTS] < _CUTS:
+        if smaller and uneven > _UNEVEN:
             flags[CUTS] += 1
             return True
     if uneven > _KINK:

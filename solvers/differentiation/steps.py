@@ -19,8 +19,8 @@ against the sizes of the model and of its rotations, and against the parameter.
 
 `advance` makes steps and differentiates each of them.  It comes back to Python as `fem_mbs.solvers.stepping.stepper`
 does, and besides when a sparse solver is to factor ``plus.values`` (NEED_TANGENT), or to solve for ``follow.x``
-(NEED_DERIVATIVE: with these values where ``flags[OWN]`` is set, else with the factors of the run); SINGULAR_TANGENT is a
-tangent without a pivot in equation ``counter[WORST]``, at which motions have no derivatives.
+(NEED_DERIVATIVE: with these values where ``flags[OWN]`` is set, else with the factors of the run); SINGULAR_TANGENT is
+a tangent without a pivot in equation ``counter[WORST]``, at which motions have no derivatives.
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ from fem_mbs.solvers.differentiation.layout import (
 from fem_mbs.solvers.differentiation.solutions import (
     AGAIN,
     BEGIN,
+    CUT,
+    MOST_CUTS,
     SLOW,
     TIMES,
     adapt,
@@ -89,8 +91,6 @@ __all__ = ["NEED_DERIVATIVE", "NEED_TANGENT", "SINGULAR_TANGENT", "advance"]
 #: Answers of `advance` besides those of the stepper.
 NEED_TANGENT, NEED_DERIVATIVE, SINGULAR_TANGENT = 20, 21, 22
 
-_CUT = 0.03  # of a difference whose sides lie on both sides of an event or a kink
-_CUTS = 2
 _HOLD = 32  # steps for which own tangents are kept
 #: Corrections in a step that cost as much as its own tangent: in the plane, in space, and of sparse systems.
 _PLANE, _SPACE, _SPARSE = 1.2, 3.0, 5.0
@@ -178,7 +178,7 @@ def advance(
         p = flags[NUMBER]
         if flags[PHASE] == RESIDUAL:
             if flags[ROUND] == 0:
-                e = step_size(system, follow, p, real[LENGTH], ctl[C.H]) * TIMES ** flags[PROBE] * _CUT ** flags[CUTS]
+                e = step_size(system, follow, p, real[LENGTH], ctl[C.H]) * TIMES ** flags[PROBE] * CUT ** flags[CUTS]
                 follow.size[p] = e
                 begin_change(follow, system, state, plus_system, plus, ctl, fun, p, row, n_steps, e, True)
                 begin_change(follow, system, state, minus_system, minus, ctl, fun, p, row, n_steps, -e, False)
@@ -227,7 +227,7 @@ def advance(
             close(kernels, reports, follow, system, plus_system, plus, minus_system, minus, one, own_counter, counter,
                   real)  # fmt: skip
             if apart(system, plus_system, minus_system):
-                if flags[CUTS] < _CUTS:
+                if flags[CUTS] < MOST_CUTS:
                     flags[CUTS] += 1
                     flags[KEPT] = 1
                     flags[PROBE] = flags[ROUND] = 0

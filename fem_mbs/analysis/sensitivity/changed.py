@@ -98,7 +98,7 @@ class ChangedModels:
         self.of = [self._around(context, p) for p in parameters]
 
     def _around(self, context: RunContext, p: Parameter) -> list[Changed]:
-        """Return models around a parameter: two or four, or nearer ones where its value lies near the end of its range."""
+        """Return two or four models around a parameter, or nearer ones where it lies near the end of its range."""
         return _wide(context, p) or _beside(context, p)
 
     def changes(self) -> Changes:

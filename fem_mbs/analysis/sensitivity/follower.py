@@ -17,9 +17,9 @@ from fem_mbs.analysis.sensitivity.alike import alike
 from fem_mbs.analysis.transient.alternation import Alternation
 from fem_mbs.analysis.transient.chunk import LEDGER_COLUMNS, WORKS, Chunk, Slopes
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers.linear.solver import SingularMatrixError
 from fem_mbs.solvers.differentiation import layout as F
 from fem_mbs.solvers.differentiation import states, steps
+from fem_mbs.solvers.linear.solver import SingularMatrixError
 from fem_mbs.solvers.stepping import assembly, gauge, stepper
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.compiled import Compiled
@@ -32,6 +32,7 @@ __all__ = ["Changes", "Follower"]
 #: First change of positions over the model's length, and of rotations, in a difference; and with constraints, where
 #: round-off of places over it and over h^2 comes into the reactions of the first steps.
 _MOTION, _CONSTRAINED = 3e-7, 6e-6
+_FLOOR = 1e-7  # change with constraints below which kinks do not reduce differences
 _LEFT = 1e-10  # what may be left of the solution of a step, by the estimate
 #: Iterations with the factors of an earlier tangent, before the tangent is factored anew.
 _CHORDS = 10
@@ -74,9 +75,10 @@ class Follower:
         f = np.zeros
         n_eq = compiled.n_equations
         self.arrays = F.Follow(
-            flags=f(F.N_FLAGS, np.int64), reals=f(F.N_REALS), motion=np.full(n, _MOTION), size=f(n), force=f(n), level=f(n), usual=f(n),
-            probes=f((2, n_eq)), kinks=f(n, np.int64), known=f(n, np.int64), order=f(n, np.int64),
-            past_x=f((n, F.N_PAST, n_eq)), total=f(n_eq), x=f(n_eq), zero=f(N), Q=f(N), D=f(m), V=f(N), DD=f(m), past=f((4, N)), reaction=f(N),
+            flags=f(F.N_FLAGS, np.int64), reals=f(F.N_REALS), motion=np.full(n, _MOTION), size=f(n), force=f(n),
+            level=f(n), usual=f(n), probes=f((2, n_eq)), kinks=f(n, np.int64), known=f(n, np.int64),
+            order=f(n, np.int64), past_x=f((n, F.N_PAST, n_eq)), total=f(n_eq), x=f(n_eq), zero=f(N),
+            Q=f(N), D=f(m), V=f(N), DD=f(m), past=f((4, N)), reaction=f(N),
             work=f(state.work.size), hist=f(n_hist),
             dQ=f((n, N)), dD=f((n, *m)), dV=f((n, N)), dDD=f((n, *m)), dpast=f((n, 4, N)), dreaction=f((n, N)),
             dwork=f((n, state.work.size)), dhist=f((n, n_hist)), dpar=np.ascontiguousarray(changes.par),
@@ -121,6 +123,7 @@ class Follower:
         # constraints hold positions: their errors come back in velocities and multipliers over h and h^2
         if (self.compiled.system.kind[self.compiled.system.unknown] == S.MULTIPLIER).any():
             a.motion[:] = np.maximum(a.motion, _CONSTRAINED)
+            a.reals[F.FLOOR] = _FLOOR
         a.flags[F.REACTIONS] = self.with_reactions
         a.reals[[F.RATE, F.OWN_RATE]], a.reals[F.MEAN] = 1.0, 0.0
         a.reals[F.LEFT] = _LEFT
