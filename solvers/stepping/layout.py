@@ -57,8 +57,9 @@ MIDPOINT, NEWMARK, STATIC, EXPLICIT, CHAIN = 0, 1, 2, 3, 4
     SLOW,  # 1: chord iterations contracted badly of late
     USER,  # 0: no users' forces; 1: they are asked for before an assembly; 2: their answers are there
     READS,  # 1: forces depend on multipliers
-) = range(23)
-N_COUNTER = 23
+    NO_LEDGER,  # 1: energies, momenta and works are not asked for
+) = range(24)
+N_COUNTER = 24
 
 # --- real settings and results -------------------------------------------------------------------------------------
 (RTOL, CTOL, FLOOR_X, FLOOR_T, NORM, WORST_VALUE, BETA, GAMMA, LENGTH, ALPHA_M, ALPHA_F, TURN) = range(12)

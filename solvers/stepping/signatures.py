@@ -10,8 +10,9 @@ from numba import types
 from fem_mbs.array_records import array
 from fem_mbs.contract import call_by_address, declare
 from fem_mbs.solvers.chains import follow, midpoint
-from fem_mbs.solvers.stepping import assembly, derivatives, explicit, gauge, motion, pattern, stepper
-from fem_mbs.solvers.stepping.derivatives import FOLLOW
+from fem_mbs.solvers.differentiation import states, steps
+from fem_mbs.solvers.differentiation.layout import FOLLOW
+from fem_mbs.solvers.stepping import assembly, explicit, gauge, motion, pattern, stepper
 from fem_mbs.solvers.stepping.gauge import RANK
 from fem_mbs.solvers.stepping.layout import OUTPUT_RECORD, STATE_RECORD, SYSTEM_RECORD
 
@@ -27,8 +28,8 @@ _ARGUMENTS = {
     stepper.equilibrium: "int, i8 1, system, f8 1, f8 2, state, f8 1, i8 1",
     stepper.compose: "system, state",
     stepper.accept: "i8 1, i8 1, system, state, output, f8 1, f8 2, i8 1, f8 1",
-    derivatives.advance: f"{_STEPS}, rank, follow, system, state, system, state, output, i8 1",
-    derivatives.spread_state: "follow, system, system, state, int, float",
+    steps.advance: f"{_STEPS}, rank, follow, system, state, system, state, output, i8 1",
+    states.spread_state: "follow, system, system, state, int, float",
     explicit.advance: _STEPS,
     assembly.report: "int, i8 1, system, f8 1, f8 2, state, f8 1, bool",
     motion.director_velocities: "system, state, float, bool",
@@ -44,7 +45,7 @@ SETS = {
     "matrices": (pattern.add_entries, motion.director_velocities, call_by_address),
     "patterns": tuple(pattern.ARGUMENTS),
     "steps": (stepper.advance, assembly.report),
-    "derivatives": (derivatives.advance, derivatives.spread_state),
+    "derivatives": (steps.advance, states.spread_state),
     "explicit": (explicit.advance, assembly.report),
     "chains": (midpoint.advance, midpoint.states, midpoint.conjugate, follow.follow, assembly.report),
     "statics": (stepper.equilibrium, stepper.compose, stepper.accept, assembly.report),

@@ -57,6 +57,7 @@ from fem_mbs.solvers.stepping.layout import (
     NEED_SOLVE,
     NEED_USER,
     NEWMARK,
+    NO_LEDGER,
     NORM,
     NOT_CONVERGED,
     PHASE,
@@ -224,7 +225,8 @@ def commit(kernels, reports, system, state, output, ctl, fun, counter, real):
         else:
             along(kernels, system, ctl, fun, Q, D, V, DD, U, state, frame)
     for job in (C.LEDGER, C.OUTPUT, C.COMMIT):
-        report(job, reports, system, ctl, fun, state, row, frame)
+        if job != C.LEDGER or counter[NO_LEDGER] == 0:
+            report(job, reports, system, ctl, fun, state, row, frame)
     for i in range(system.driven.size):
         k = system.driven[i]
         f = state.reaction[1, k]

@@ -59,6 +59,7 @@ ORDER = (
     "fem_mbs.solvers.eigen",
     "fem_mbs.solvers.reduction",
     "fem_mbs.solvers.stepping",
+    "fem_mbs.solvers.differentiation",
     "fem_mbs.solvers.chains",
     "fem_mbs.solvers.stepping.signatures",
     "fem_mbs.meshes",

@@ -13,14 +13,16 @@ import numpy as np
 
 from fem_mbs.analysis.context import RunContext, make_context
 from fem_mbs.analysis.run import check_beginning
+from fem_mbs.analysis.sensitivity.alike import alike
 from fem_mbs.analysis.sensitivity.follower import Changes
 from fem_mbs.analysis.solution import Solution
 from fem_mbs.errors import InputError, ModelError, Owner
 from fem_mbs.model.model import Model
 
-__all__ = ["Changed", "ChangedModels", "derivative"]
+__all__ = ["Changed", "ChangedModels", "Parameter", "derivative"]
 
-#: Change of a parameter over its size in differences of models, to both sides: their errors are of its fourth power,
+#: Change of a parameter over its size in differences of models, to both sides: their errors are of its fourth power
+#: (those of two models, which are taken where element parameters are linear, of its square),
 #: round-off over it, and tolerances of closed mechanisms and computed sections over it.  An error of the places at the
 #: start violates the derivatives of constraints, and comes over h^2 into the reactions of the first steps.
 STEP = 3e-4
@@ -28,8 +30,11 @@ STEP = 3e-4
 SIDE = 3e-5
 #: Weights of differences of fourth order, by the change over `STEP`.
 _CENTRAL = {1.0: 2.0 / 3.0, -1.0: -2.0 / 3.0, 2.0: -1.0 / 12.0, -2.0: 1.0 / 12.0}
+_STRAIGHT = 1e-9  # part of a change that does not depend on the side, over the one that does, below which it is linear
 _JUMP = 0.05  # change that does not depend on the side, over the one that does, from which on numbers jump
 _ROUND_OFF = 1e-9  # of a number of an element over the largest of its kind
+#: Arrays of the state that a model begins with.
+_START = ("Q", "D", "V", "DD")
 _BESIDE = 1e-9  # of the duration, to both sides of the time of a jump
 _REST = 1e-14  # of a number that is the round-off of others, over the largest of the elements
 _TINY = 1e-12  # of a length over that of the model
@@ -93,7 +98,7 @@ class ChangedModels:
         self.of = [self._around(context, p) for p in parameters]
 
     def _around(self, context: RunContext, p: Parameter) -> list[Changed]:
-        """Return models around a parameter: four, or nearer ones where its value lies near the end of its range."""
+        """Return two or four models around a parameter, or nearer ones where it lies near the end of its range."""
         return _wide(context, p) or _beside(context, p)
 
     def changes(self) -> Changes:
@@ -109,7 +114,7 @@ class ChangedModels:
 
         state = {
             name: every(lambda context, name=name: getattr(context.state, name)[0].copy())  # type: ignore[misc]
-            for name in ("Q", "D", "V", "DD")
+            for name in _START
         }
         return Changes(
             every(lambda context: context.system.system.par.copy()),
@@ -118,17 +123,45 @@ class ChangedModels:
 
 
 def _wide(context: RunContext, p: Parameter) -> list[Changed] | None:
-    """Return models to both sides of a parameter for differences of fourth order; None where one is refused."""
+    """Return models to both sides of a parameter, None where one is refused: two where the model is linear in it, else
+    four for differences of fourth order."""
+    found: dict[float, RunContext] = {}
     try:
-        made = {k: _made(context, p, k * STEP)[0] for k in _CENTRAL}
-        found = {k: other for k, other in made.items() if other is not None}
-        if len(found) < len(_CENTRAL):
-            return None
-        _check_smooth(p, context, found[-2.0], found[2.0])
-        _check_jumps(p, context, found[-2.0], found[2.0])
+        for pair in ((1.0, -1.0), (2.0, -2.0)):
+            for k in pair:
+                other, _ = _made(context, p, k * STEP)
+                if other is None:
+                    return None
+                found[k] = other
+            high, low = (found[k] for k in pair)
+            _check_smooth(p, context, low, high)
+            _check_jumps(p, context, low, high)
+            if pair[0] == 1.0 and _linear(context, low, high):
+                return [Changed(k * STEP, 0.5 * k / STEP, found[k]) for k in pair]
     except ModelError:  # of which differences over less may know nothing
         return None
     return [Changed(k * STEP, weight / STEP, found[k]) for k, weight in _CENTRAL.items()]
+
+
+def _linear(context: RunContext, low: RunContext, high: RunContext) -> bool:
+    """Return whether numbers of elements, places, weight and the state of the start are linear in a parameter, and time
+    functions do not depend on it."""
+    if not all(alike(f, g) for f, g in zip(low.compiled.functions, high.compiled.functions, strict=True)):
+        return False
+
+    def numbers(own: RunContext) -> list[np.ndarray]:
+        system, state = own.system.system, own.state
+        start = [getattr(state, name)[0].ravel() for name in _START]
+        return [system.par, system.driven_reference, np.asarray(own.model.gravity, float), *start]
+
+    for a, middle, b in zip(numbers(low), numbers(context), numbers(high), strict=True):
+        some = np.isfinite(middle)
+        a, middle, b = a[some], middle[some], b[some]
+        even, odd, size = np.abs(a + b - 2.0 * middle), np.abs(b - a), np.abs(middle)
+        changed = odd > _REST * size.max(initial=0.0)
+        if np.any(changed & (even > _STRAIGHT * odd + 8.0 * np.finfo(float).eps * size)):
+            return False
+    return True
 
 
 def _beside(context: RunContext, p: Parameter) -> list[Changed]:

@@ -14,6 +14,7 @@ import numpy as np
 from fem_mbs import contract as C
 from fem_mbs.analysis.context import RunContext
 from fem_mbs.analysis.rows import reading
+from fem_mbs.analysis.sensitivity.alike import alike
 from fem_mbs.analysis.sensitivity.changed import ChangedModels, Parameter, derivative
 from fem_mbs.analysis.sensitivity.follower import Follower
 from fem_mbs.analysis.solution import Solution
@@ -24,7 +25,7 @@ from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.declarations.steps import PlannedStep
 from fem_mbs.errors import AnalysisError, ModelError, Owner
 from fem_mbs.model.sensors.sensor import Sensor
-from fem_mbs.solvers.stepping import derivatives as kernel
+from fem_mbs.solvers.differentiation import layout as F
 from fem_mbs.solvers.stepping import layout as S
 
 __all__ = ["Derivatives", "check_supported"]
@@ -110,12 +111,35 @@ class Derivatives:
         check_supported(context)
         self.context, self.models = context, ChangedModels(context, parameters)
         self.changes = self.models.changes()
-        self.follower = Follower(context.system, self.changes)
+        self.follower = Follower(context.system, self.changes, self._reads_ledger())
         self.results = [Solution() for _ in parameters]
         for found in self.results:
             found.compiled = context.compiled
+        self.varied = self._varied()
         self.last: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
         self.redundant = False
+
+    def _reads_ledger(self) -> bool:
+        """Return whether a sensor reads energies, momenta or works of the ledger or of elements."""
+        sensors, record = self.context.compiled.sensors, self.context.system.system.record
+        if (record[:, 0] == S.REC_WORK).any():
+            return True
+        for sensor in sensors:
+            n = sensor.last - sensor.first
+            read = [
+                np.asarray(sensor.evaluate(np.ones((1, n)), np.full((1, len(LEDGER_COLUMNS)), a))) for a in (1.0, 2.0)
+            ]
+            if not np.array_equal(*read, equal_nan=True):
+                return True
+        return False
+
+    def _varied(self) -> np.ndarray:
+        """Return whether each parameter (n_par, n_sensors) may change what a sensor makes of its records."""
+        sensors = [[one.context.compiled.sensors for one in models] for models in self.models.of]
+        count = len(self.context.compiled.sensors)
+        return np.array(
+            [[not all(alike(own[0][i], other[i]) for other in own) for i in range(count)] for own in sensors]
+        )
 
     # --- steps of the model ------------------------------------------------------------------------------------------
     def begin_step(self, step: PlannedStep) -> None:
@@ -233,7 +257,7 @@ class Derivatives:
         self, time: np.ndarray, ledger: np.ndarray, record: np.ndarray, slopes: Slopes, valid: bool,
         columns: dict[str, np.ndarray],
     ) -> None:  # fmt: skip
-        defect = float(self.follower.arrays.reals[kernel.DEFECT])
+        defect = float(self.follower.arrays.reals[F.DEFECT])
         if not np.isfinite(slopes.record).all() or defect > _WRONG:
             raise AnalysisError(
                 f"the derivatives at t = {time[-1]:.6g} s cannot be found: the tangent of the steps is not that of "
@@ -269,7 +293,9 @@ class Derivatives:
             return np.asarray(reading(sensor, time, *rows, before), float)
 
         found = (at(sensor, e) - at(sensor, -e)) / (2.0 * e)
-        return found + sum(one.weight * at(one.context.compiled.sensors[i], 0.0) for one in self.models.of[p])
+        if self.varied[p, i]:
+            found += sum(one.weight * at(one.context.compiled.sensors[i], 0.0) for one in self.models.of[p])
+        return found
 
     def warnings(self) -> list[str]:
         """Return sentences on what to know of the derivatives."""
@@ -281,7 +307,7 @@ class Derivatives:
                     "other, as laws with a kink do, or where it hardly has an effect; the derivative there is the "
                     "mean of both"
                 )
-        defect = float(self.follower.arrays.reals[kernel.DEFECT])
+        defect = float(self.follower.arrays.reals[F.DEFECT])
         if defect > 0.0:
             said.append(
                 f"tangents of some steps are not exact: corrections of solutions have come to {defect:.2g} of them, "

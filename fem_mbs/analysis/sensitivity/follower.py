@@ -1,6 +1,6 @@
 """Drive the compiled differentiation of time steps: arrays of derivatives, changed states, solutions of sparse systems.
 
-`fem_mbs.solvers.stepping.derivatives` describes the method.
+`fem_mbs.solvers.differentiation` describes the method.
 """
 
 from __future__ import annotations
@@ -13,11 +13,14 @@ import numpy as np
 from scipy.sparse import csc_array
 
 from fem_mbs import contract as C
+from fem_mbs.analysis.sensitivity.alike import alike
 from fem_mbs.analysis.transient.alternation import Alternation
 from fem_mbs.analysis.transient.chunk import LEDGER_COLUMNS, WORKS, Chunk, Slopes
 from fem_mbs.errors import AnalysisError
+from fem_mbs.solvers.differentiation import layout as F
+from fem_mbs.solvers.differentiation import states, steps
 from fem_mbs.solvers.linear.solver import SingularMatrixError
-from fem_mbs.solvers.stepping import assembly, derivatives, gauge, stepper
+from fem_mbs.solvers.stepping import assembly, gauge, stepper
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.compiled import Compiled
 
@@ -28,9 +31,12 @@ __all__ = ["Changes", "Follower"]
 
 #: First change of positions over the model's length, and of rotations, in a difference; and with constraints, where
 #: round-off of places over it and over h^2 comes into the reactions of the first steps.
-_MOTION, _CONSTRAINED = 3e-7, 3e-6
+_MOTION, _CONSTRAINED = 3e-7, 6e-6
+_FLOOR = 1e-7  # change with constraints below which kinks do not reduce differences
+_LEFT = 1e-10  # what may be left of the solution of a step, by the estimate
 #: Iterations with the factors of an earlier tangent, before the tangent is factored anew.
 _CHORDS = 10
+_CHORD = 1e-6  # relative residual of solutions with the factors of the run, which are corrected
 _CLOSE = 1e-11  # last increment over the solution, at which these end
 _FAST = 0.2  # contraction, above which they do
 
@@ -61,16 +67,18 @@ class Changes:
 class Follower:
     """Derivatives of the state of a run, and the two changed states by which steps are differentiated."""
 
-    def __init__(self, compiled: Compiled, changes: Changes) -> None:
+    def __init__(self, compiled: Compiled, changes: Changes, with_ledger: bool = True) -> None:
         self.compiled, self.n_par = compiled, len(changes.par)
         state = compiled.initial_state()
         N, n_hist, n_fun = state.U.size, compiled.system.hist.size, 1
         n, m = self.n_par, state.D.shape[1:]
         f = np.zeros
-        self.arrays = derivatives.Follow(
-            flags=f(derivatives.N_FLAGS, np.int64), reals=f(derivatives.N_REALS),
-            motion=np.full(n, _MOTION), size=f(n), probes=f((2, compiled.n_equations)), kinks=f(n, np.int64),
-            x=f(compiled.n_equations), zero=f(N), Q=f(N), D=f(m), V=f(N), DD=f(m), past=f((4, N)), reaction=f(N),
+        n_eq = compiled.n_equations
+        self.arrays = F.Follow(
+            flags=f(F.N_FLAGS, np.int64), reals=f(F.N_REALS), motion=np.full(n, _MOTION), size=f(n), force=f(n),
+            level=f(n), usual=f(n), probes=f((2, n_eq)), kinks=f(n, np.int64), known=f(n, np.int64),
+            order=f(n, np.int64), past_x=f((n, F.N_PAST, n_eq)), total=f(n_eq), x=f(n_eq), zero=f(N),
+            Q=f(N), D=f(m), V=f(N), DD=f(m), past=f((4, N)), reaction=f(N),
             work=f(state.work.size), hist=f(n_hist),
             dQ=f((n, N)), dD=f((n, *m)), dV=f((n, N)), dDD=f((n, *m)), dpast=f((n, 4, N)), dreaction=f((n, N)),
             dwork=f((n, state.work.size)), dhist=f((n, n_hist)), dpar=np.ascontiguousarray(changes.par),
@@ -87,12 +95,16 @@ class Follower:
             values=state.values, fe=state.fe, ke=state.ke, pivot=state.pivot
         )
         self.counter = np.zeros(S.N_COUNTER, np.int64)
+        self.counter[S.NO_LEDGER] = not with_ledger
+        #: works of supports, and records, need their forces
+        self.with_reactions = with_ledger or bool((compiled.system.record[:, 0] == S.REC_REACTION).any())
         self.one = S.Output(
             ledger=f((2, C.N_LEDGER)), iterations=f(2, np.int32), residuals=f(2),
             values=f((2, compiled.system.record.shape[0])), frame_Q=f((1, N)), frame_V=f((1, N)), frame_D=f((1, *m)),
             frame_out=f((1, state.out.size)), frame_energy=f((1, state.energy.size)), frame_step=f(1, np.int64),
         )  # fmt: skip
         self.functions: Functions = []
+        self.varied = np.zeros(n, bool)  # parameters that change functions
         self.works = f((n, 3))
         self.alternations: list[Alternation] = []
         self.factorisations = self.solutions = 0
@@ -104,13 +116,18 @@ class Follower:
         """Follow the time steps of ``stepping``, which has begun; ``functions`` are those of the changed models."""
         a, state = self.arrays, stepping.state
         self.functions, stepping.follower = functions, self
+        self.varied = np.array([any(not alike(given, each[0][1]) for _, given in each[1:]) for each in functions])
         self.works[:] = 0.0
         a.dwork[:] = 0.0
         a.flags[:] = 0
         # constraints hold positions: their errors come back in velocities and multipliers over h and h^2
-        if constrained := (self.compiled.system.kind[self.compiled.system.unknown] == S.MULTIPLIER).any():
+        if (self.compiled.system.kind[self.compiled.system.unknown] == S.MULTIPLIER).any():
             a.motion[:] = np.maximum(a.motion, _CONSTRAINED)
-        a.flags[derivatives.CAREFUL] = constrained
+            a.reals[F.FLOOR] = _FLOOR
+        a.flags[F.REACTIONS] = self.with_reactions
+        a.reals[[F.RATE, F.OWN_RATE]], a.reals[F.MEAN] = 1.0, 0.0
+        a.reals[F.LEFT] = _LEFT
+        a.known[:], a.level[:], a.usual[:] = 0, 0.0, 0.0
         if stepping.counter[S.RULE_KIND] == S.STATIC:
             a.dV[:], a.dpast[:] = 0.0, 0.0
         middle, undamped = stepping.middle_values, stepping.alternation.own.any()
@@ -151,7 +168,7 @@ class Follower:
         a = self.arrays
         size = 1e-6 / max(1e-2, float(np.abs(a.dQ[p]).max()) / self.compiled.length, float(np.abs(a.dD[p]).max()))
         for shadow, own, e in ((self.plus, self.plus_state, size), (self.minus, self.minus_state, -size)):
-            derivatives.spread_state(a, self.compiled.system, shadow.system, own, p, e)
+            states.spread_state(a, self.compiled.system, shadow.system, own, p, e)
             own.Q[1], own.D[1], own.V[1], own.DD[1] = own.Q[0], own.D[0], own.V[0], own.DD[0]
             own.U[:] = 0.0
         return size
@@ -171,11 +188,10 @@ class Follower:
     # --- time steps --------------------------------------------------------------------------------------------------
     def slopes_of_functions(self, stepping: Stepping, times: tuple[np.ndarray, np.ndarray, np.ndarray]) -> np.ndarray:
         """Return the derivatives of the time functions (n_par, n, n_fun, 3) at start, middle and end of steps."""
-        if not stepping.functions:
-            return np.zeros((self.n_par, times[0].size, 1, 3))
-        return np.array(
-            [sum(weight * stepping.evaluate(*times, given) for weight, given in each) for each in self.functions]
-        )
+        out = np.zeros((self.n_par, times[0].size, max(len(stepping.functions), 1), 3))
+        for p in np.flatnonzero(self.varied):
+            out[p] = sum(weight * stepping.evaluate(*times, given) for weight, given in self.functions[p])
+        return out
 
     def prepare(self, stepping: Stepping, times: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
         """Take room for the rows of the steps that follow, and evaluate functions at their start, middle and end."""
@@ -183,7 +199,7 @@ class Follower:
 
     def _room(self, dfuns: np.ndarray) -> None:
         n, n_fun = dfuns.shape[1:3]
-        self.arrays.flags[:2] = 0
+        self.arrays.flags[[F.PHASE, F.NUMBER]] = 0
         self.arrays = self.arrays._replace(
             dfuns=np.ascontiguousarray(dfuns.reshape(self.n_par * n, n_fun, 3)),
             dvalues=np.zeros((self.n_par, n, self.compiled.system.record.shape[0])),
@@ -198,19 +214,17 @@ class Follower:
         """Make steps and differentiate each; return what `stepper.advance` would."""
         self.redundant |= bool(stepping.redundancy.rank.flags[gauge.MODE] == gauge.DEPENDENT)
         while True:
-            answer = derivatives.advance(
+            answer = steps.advance(
                 kernels, reports, system, state, output, ctl, funs, counter, real, stepping.redundancy.rank,
                 self.arrays, self.plus.system, self.plus_state, self.minus.system, self.minus_state, self.one,
                 self.counter,
             )  # fmt: skip
-            if answer == derivatives.NEED_TANGENT:
+            if answer == steps.NEED_TANGENT:
                 self._fresh = False
                 self._matrix = None
-            elif answer == derivatives.NEED_DERIVATIVE:
-                self.arrays.x[:] = self._solved(stepping, self.arrays.x)
-                stepping.redundancy.balance(self.arrays.zero, self.arrays.x)
-                self.solutions += 1
-            elif answer == derivatives.SINGULAR_TANGENT:
+            elif answer == steps.NEED_DERIVATIVE:
+                self._solve(stepping)
+            elif answer == steps.SINGULAR_TANGENT:
                 raise self._singular(stepping)
             else:
                 return answer
@@ -219,6 +233,17 @@ class Follower:
         return AnalysisError(
             f"{stepping.place()}: the tangent at its end is singular: the motion has no derivative there"
         )
+
+    def _solve(self, stepping: Stepping) -> None:
+        """Solve for a correction: with the step's own tangent, or the factors of the run."""
+        a, solver = self.arrays, stepping.solver
+        assert solver is not None
+        if a.flags[F.OWN]:
+            a.x[:] = self._solved(stepping, a.x)
+        else:
+            a.x[:] = solver.solve(a.x, tolerance=_CHORD)
+        stepping.redundancy.balance(a.zero, a.x)
+        self.solutions += 1
 
     def _solved(self, stepping: Stepping, b: np.ndarray) -> np.ndarray:
         """Return the solution of the tangent at the end of a step, with the factors of the run while they serve."""
@@ -256,7 +281,7 @@ class Follower:
             return False
         a, state, own = self.arrays, stepping.state, self.plus_state
         self._take_start(stepping)
-        derivatives.spread_state(a, system, self.plus.system, own, 0, 0.0)
+        states.spread_state(a, system, self.plus.system, own, 0, 0.0)
         found = []
         for hist in (system.hist, self.start_hist):
             self.plus.system.hist[:] = hist
@@ -291,14 +316,14 @@ class Follower:
             a.dD[:] = _tangent(state.D[0], a.dD)
         multiplier = self.compiled.system.kind == S.MULTIPLIER
         here = state._replace(U=np.where(multiplier, stepping.ctl[C.SF] * state.Q[0], 0.0))
-        a.flags[derivatives.LONE] = 1
-        a.flags[derivatives.PHASE] = derivatives.STEPPING
+        a.flags[F.LONE] = 1
+        a.flags[F.PHASE] = F.STEPPING
         counter, output = stepping.counter.copy(), self.one
         answer = self.advance(
             stepping, stepping.kernels, stepping.reports, self.compiled.system, here, output, stepping.ctl, funs,
             counter, stepping.real,
         )  # fmt: skip
-        a.flags[derivatives.LONE] = 0
+        a.flags[F.LONE] = 0
         if answer != S.DONE:
             raise AnalysisError(
                 "the tangent at an equilibrium is singular, so that it has no derivative with respect to parameters"

@@ -1,0 +1,1 @@
+"""Derivatives of time steps with respect to parameters, compiled."""
