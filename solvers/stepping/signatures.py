@@ -10,6 +10,7 @@ from numba import types
 from fem_mbs.array_records import array
 from fem_mbs.contract import call_by_address, declare
 from fem_mbs.solvers.chains import follow, midpoint
+from fem_mbs.solvers.many_states import over_states
 from fem_mbs.solvers.stepping import assembly, derivatives, explicit, gauge, motion, pattern, stepper
 from fem_mbs.solvers.stepping.derivatives import FOLLOW
 from fem_mbs.solvers.stepping.gauge import RANK
@@ -42,6 +43,7 @@ _ARGUMENTS = {
 #: Kernels that an analysis calls beside those of elements.
 SETS = {
     "matrices": (pattern.add_entries, motion.director_velocities, call_by_address),
+    "many states": (over_states,),
     "patterns": tuple(pattern.ARGUMENTS),
     "steps": (stepper.advance, assembly.report),
     "derivatives": (derivatives.advance, derivatives.spread_state),

@@ -21,11 +21,11 @@ from scipy.ndimage import gaussian_filter1d
 
 from fem_mbs.analysis.context import RunContext
 from fem_mbs.analysis.march import transient_functions
-from fem_mbs.analysis.paths.equations import TAIL, Equations, averaged, state_at
+from fem_mbs.analysis.paths.equations import TAIL, Equations, state_at
 from fem_mbs.analysis.paths.equilibria import Equilibrium, Follower
 from fem_mbs.analysis.paths.motions import Motion, interpolated
 from fem_mbs.analysis.paths.places import Efforts, Outputs
-from fem_mbs.analysis.paths.window import Window, check_size
+from fem_mbs.analysis.paths.window import Window, averaged, check_size
 from fem_mbs.analysis.paths.zeros import WEIGHT, null_space, zeros_of
 from fem_mbs.analysis.start.initial import consistent_velocities
 from fem_mbs.analysis.transient.chunk import Chunk
@@ -266,7 +266,7 @@ class _Search:
     def _turned(self, x: np.ndarray) -> np.ndarray:
         """Return changes (n + 1, p) of the coordinates of the joints for increments (n + 1, n)."""
         assert self.window is not None
-        return np.array([a.B.T @ now for a, now in zip(self.window.at, x, strict=True)])
+        return np.einsum("snp,sn->sp", self.window.at.B, x)
 
     @property
     def _fading(self) -> np.ndarray:
@@ -330,8 +330,8 @@ class _Search:
                 self.window = self.equations.window(motion, _at_ends(acting))
             before = error
             slow = gaussian_filter1d(e, _WIDTH, axis=0, mode="nearest")
-            ways = zip(self.window.at, slow[-1] + self._fading[:, None] * (slow - slow[-1]), strict=True)
-            wanted = np.array([a.P[:, -e.shape[1] :] @ now for a, now in ways])
+            slow = slow[-1] + self._fading[:, None] * (slow - slow[-1])
+            wanted = np.einsum("snp,sp->sn", self.window.at.P[:, :, -e.shape[1] :], slow)
             x, more = self.window.solve(wanted, np.zeros_like(wanted))
             if held:
                 q, efforts = np.vstack((q[:1], self._places)) + self._turned(x), _at_ends(acting)

@@ -15,7 +15,7 @@ Those with a positive real part make the causal solution grow without bound; the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from scipy.linalg import eig, ordqz
@@ -31,10 +31,10 @@ _INFINITE = 1e-9  # 1/s of zeros at infinity, over the largest finite one
 
 @dataclass(frozen=True)
 class Projected:
-    """Matrices of small motions about a state, and their bases.
+    """Matrices of small motions about states, and their bases; arrays of many states have a first index (s, ...).
 
     Attributes:
-        M, C, K: (n, n) dense.
+        M, C, K: (n, n).
         G: (m, n) constraints, columns: (n, m) forces of their multipliers.
         B: (n, p) forces of the efforts, Y: (p, n) derivatives of the outputs.
         T: (n, k) motions that leave the outputs, L: (n, k) rows without efforts and multipliers.
@@ -54,39 +54,58 @@ class Projected:
     P: np.ndarray
     U: np.ndarray
 
+    def __getitem__(self, number: int) -> Projected:
+        """Return the matrices of one of many states."""
+        return Projected(*(getattr(self, f.name)[number] for f in fields(self)))
+
     def steps(self, h: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the matrices (n, n) of q[n-1], q[n] and q[n+1] in the equations of steps of h [s]."""
         m, c, w = self.M / h**2, self.C / (2.0 * h), WEIGHT * self.K
         return m - c + w, self.K - 2.0 * (w + m), m + c + w
 
 
-def _divided(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return an orthonormal basis (n, k) of the null space of A (m, n), its pseudo-inverse (n, m), and its rank."""
-    if not A.shape[0]:
-        return np.eye(A.shape[1]), np.zeros((A.shape[1], 0)), 0
-    size = np.linalg.norm(A, axis=1)
+def _divided(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return orthonormal bases (s, n, k) of the null spaces of A (s, m, n), pseudo-inverses (s, n, m), and ranks (s,).
+
+    The bases are those of the smallest rank.
+    """
+    s, m, n = A.shape
+    if not m:
+        return np.broadcast_to(np.eye(n), (s, n, n)), np.zeros((s, n, 0)), np.zeros(s, int)
+    size = np.linalg.norm(A, axis=2)
     size = np.where(size > 0.0, size, 1.0)
-    W, values, V = np.linalg.svd(A / size[:, None])
-    rank = int(np.count_nonzero(values > _RANK * values.max(initial=0.0)))
-    return V[rank:].T, (V[:rank].T / values[:rank]) @ (W[:, :rank].T / size), rank
+    W, values, V = np.linalg.svd(A / size[:, :, None])
+    ranks = np.count_nonzero(values > _RANK * values.max(axis=1, initial=0.0)[:, None], axis=1)
+    rank = int(ranks.min(initial=min(m, n)))
+    rows = W[:, :, :rank].swapaxes(1, 2) / size[:, None, :] / values[:, :rank, None]
+    return V[:, rank:].swapaxes(1, 2), V[:, :rank].swapaxes(1, 2) @ rows, ranks
 
 
 def null_space(A: np.ndarray) -> tuple[np.ndarray, int]:
     """Return an orthonormal basis (n, k) of the null space of A (m, n), and the rank of A."""
-    basis, _, rank = _divided(A)
-    return basis, rank
+    basis, _, rank = _divided(A[None])
+    return basis[0], int(rank[0])
 
 
 def project(
     M: np.ndarray, C: np.ndarray, K: np.ndarray, G: np.ndarray, columns: np.ndarray, B: np.ndarray, Y: np.ndarray
-) -> Projected | None:
-    """Return the matrices with their bases, None where an effort or an output repeats others or the constraints."""
-    p, m = B.shape[1], len(G)
-    T, P, motions = _divided(np.vstack((G, Y)))
-    L, U, forces = _divided(np.vstack((columns.T, B.T)))
-    if motions - null_space(G)[1] < p or forces - null_space(columns.T)[1] < p:
-        return None
-    return Projected(M, C, K, G, columns, B, Y, T, L, P, U.T[m:])
+) -> tuple[Projected, np.ndarray]:
+    """Return the matrices of many states with their bases, and the numbers of the states in which an effort or an
+    output repeats others or the constraints, or in which the bases have another size than in the first.
+
+    The bases are of use only where there is none of them.
+    """
+    p, m = B.shape[2], G.shape[1]
+    across = columns.swapaxes(1, 2)
+    T, P, motions = _divided(np.concatenate((G, Y), axis=1))
+    L, U, forces = _divided(np.concatenate((across, B.swapaxes(1, 2)), axis=1))
+    bad = (motions - _ranks(G) < p) | (forces - _ranks(across) < p) | (motions != motions[0]) | (forces != forces[0])
+    return Projected(M, C, K, G, columns, B, Y, T, L, P, U.swapaxes(1, 2)[:, m:]), np.flatnonzero(bad)
+
+
+def _ranks(A: np.ndarray) -> np.ndarray:
+    """Return the ranks (s,) of A (s, m, n)."""
+    return _divided(A)[2]
 
 
 def zeros_of(at: Projected) -> tuple[np.ndarray, int]:
