@@ -34,7 +34,7 @@ _CONVERGED = 1e-10  # change in an iteration over the size of the path
 _SMALL = 1e-6  # the same, below which an iteration that stands still has reached round-off
 _ROUND_OFF = 1e-12  # change that counts as none [rad], or over the model's length
 _LARGEST = 0.5  # the same: more is divided
-_WORSE = 4.0  # change over the one before at which the iteration is given up
+_WORSE = 4.0  # change over the one before, both by new matrices, at which the iteration is given up
 _QUICK = 0.1  # change over the one before with which the matrices are kept
 _ENTRIES = 1 << 22  # of the matrices of states that are assembled at a time
 
@@ -70,16 +70,14 @@ class Equations:
         Args:
             motion, u: from which it begins.
         """
-        window, change, last = None, np.inf, np.inf
+        window, change, own = None, np.inf, np.inf  # ``own``: change by matrices about the motion itself
         length = max(self.compiled.system.length, 1e-300)
         moves = min(1.0, float((np.ptp(self.path, axis=0) / length).max()))
         for number in range(_ITERATIONS):
+            known = window
             try:
-                window, wanted, residual = self._about(motion, u, None if change > _QUICK * last else window)
+                window, wanted, residual = self._about(motion, u, known)
                 more = np.einsum("spn,sn->sp", window.at.U, residual)
-                stalls = change <= _SMALL * moves and change > 0.5 * last
-                if stalls or change <= max(_CONVERGED * moves, _ROUND_OFF):
-                    return motion, u + more, window
                 # efforts leave no force along them at any step
                 residual -= np.einsum("snp,sp->sn", window.at.B, more)
                 x, _ = window.solve(wanted, residual)
@@ -87,10 +85,21 @@ class Equations:
                 if number:
                     return None  # the iteration has left the places where the path can be followed
                 raise
-            last, change = change, float((np.abs(x) / self.size)[:-TAIL].max())
-            if not change <= _WORSE * last:
-                return None
+            last, new = change, float((np.abs(x) / self.size)[:-TAIL].max())
+            stalls = new <= _SMALL * moves and new > 0.5 * last
+            if known is not None and not stalls and new > _QUICK * last:
+                window = None  # the matrices have served too long
+                continue
+            if known is None:
+                if not new <= _WORSE * own:
+                    return None
+                own = new
+            change = new
             motion, u = self._moved(motion, x * min(1.0, _LARGEST / max(change, _LARGEST))), u + more
+            if stalls or change <= max(_CONVERGED * moves, _ROUND_OFF):
+                return motion, u, window
+            if change > _QUICK * last or not np.isfinite(last):
+                window = None
         return None
 
     def linear(self, motion: Motion, u: np.ndarray) -> tuple[Motion, np.ndarray, Window]:
