@@ -26,7 +26,7 @@ from fem_mbs.analysis.paths.equilibria import Equilibrium, Follower
 from fem_mbs.analysis.paths.motions import Motion, interpolated
 from fem_mbs.analysis.paths.places import Efforts, Outputs
 from fem_mbs.analysis.paths.window import Window, averaged, check_size
-from fem_mbs.analysis.paths.zeros import WEIGHT, null_space, zeros_of
+from fem_mbs.analysis.paths.zeros import WEIGHT, decay_time, null_space, zeros_of
 from fem_mbs.analysis.start.initial import consistent_velocities
 from fem_mbs.analysis.transient.chunk import Chunk
 from fem_mbs.analysis.transient.settings import Settings
@@ -35,7 +35,6 @@ from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, Owner
 
 __all__ = ["Found", "Request", "search"]
 
-_DECAY = np.log(1e8)  # of pre- and post-action, over the slowest zero
 _LONGEST = 4.0  # post-action over the duration, as far as it is chosen automatically
 #: Steps before the path at least: splines of efforts that begin with a kink reach into them.
 _LEAD = 2
@@ -137,7 +136,7 @@ class _Search:
         zeros, infinite = zeros_of(self.start.at)
         growing = _growing(zeros)
         check_size(self.start.at.T.shape[1], max(round(asked.duration / self.h), 1), self.owner)
-        self.before = self._whole(asked.before, zeros[growing].real if growing.any() else None)
+        self.before = self._whole(asked.before, zeros[growing] if growing.any() else None)
         if asked.before is None:
             self.before = max(self.before, _LEAD * self.h)
         if growing.any():
@@ -148,7 +147,7 @@ class _Search:
                         f"the window is too short: {word} = {given:g} s leaves "
                         f"{100.0 * np.exp(-given * rate):.3g} % of a motion with the zero {rate:.4g} 1/s",
                         owner=self.owner, key=word, value=given,
-                        remedy=f"take {_DECAY / rate:.3g} s, or leave it out",
+                        remedy=f"take {decay_time(zeros[growing]):.3g} s, or leave it out",
                     )  # fmt: skip
         rests = self._equilibria()
         last, _ = zeros_of(rests[-1][1].at)
@@ -192,18 +191,18 @@ class _Search:
         )  # fmt: skip
 
     # --- the window ------------------------------------------------------------------------------------------------
-    def _whole(self, given: float | None, rates: np.ndarray | None, most: float = np.inf) -> float:
-        """Return a time before or after the path in whole steps: the one given, or that in which rates [1/s] decay."""
+    def _whole(self, given: float | None, zeros: np.ndarray | None, most: float = np.inf) -> float:
+        """Return a time before or after the path in whole steps: the one given, or that in which zeros [1/s] fade."""
         if given is not None:
             return round(given / self.h) * self.h
-        if rates is None:
+        if zeros is None:
             return 0.0
-        return float(np.ceil(min(_DECAY / np.abs(rates).min(), most) / self.h - 1e-9) * self.h)
+        return float(np.ceil(min(decay_time(zeros), most) / self.h - 1e-9) * self.h)
 
     @staticmethod
     def _stable(zeros: np.ndarray) -> np.ndarray | None:
         decaying = zeros.real < -_SLOW * np.abs(zeros)
-        return zeros[decaying].real if decaying.any() else None
+        return zeros[decaying] if decaying.any() else None
 
     def _left(self, efforts: np.ndarray, end: Equilibrium, growing: bool, zeros: np.ndarray) -> tuple[float, float]:
         """Return what is left of the efforts at both ends, over their largest change; refuse a window that is too

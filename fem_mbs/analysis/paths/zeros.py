@@ -20,11 +20,12 @@ from dataclasses import dataclass, fields
 import numpy as np
 from scipy.linalg import eig, ordqz
 
-__all__ = ["Projected", "WEIGHT", "bounded", "null_space", "project", "zeros_of"]
+__all__ = ["Projected", "WEIGHT", "bounded", "decay_time", "null_space", "project", "zeros_of"]
 
 #: Weight of the neighbours in K (w q[n-1] + (1 - 2 w) q[n] + w q[n+1]).  With less than a fourth, zeros at infinity
 #: have one root inside of the unit circle and one outside, and changes of efforts do not ring from step to step.
 WEIGHT = 0.24
+_FADED, _FADED_SERIES = np.log(1e8), np.log(1e5)
 _RANK = 1e-10  # singular values over the largest
 _INFINITE = 1e-9  # 1/s of zeros at infinity, over the largest finite one
 
@@ -124,6 +125,23 @@ def zeros_of(at: Projected) -> tuple[np.ndarray, int]:
     alpha, beta = eig(A, E, right=False, homogeneous_eigvals=True)
     far = np.abs(beta) <= _INFINITE * np.abs(alpha)
     return size * alpha[~far] / beta[~far], int(np.count_nonzero(far))
+
+
+def decay_time(zeros: np.ndarray) -> float:
+    """Return the time [s] in which motions with these zeros (k,), growing or decaying, fade.
+
+    One zero takes ln(1e8) over its real part.  Several real ones alike act one after the other: the waves of a string
+    that has n elements pass n of them.  The response of such lags in series has a tail below exp(-a t)/prod(1 - a/rate)
+    for every a below the smallest rate (Chernoff's bound), here 1e-5.
+    """
+    rates = np.abs(zeros.real)
+    single = _FADED / float(rates.min())
+    rates = rates[np.abs(zeros.imag) < rates]
+    if rates.size < 2:
+        return single
+    a = rates.min() * np.linspace(0.02, 0.98, 97)
+    series = (_FADED_SERIES - np.log1p(-np.multiply.outer(a, 1.0 / rates)).sum(axis=1)) / a
+    return max(single, float(series.min()))
 
 
 def bounded(at: Projected, h: float, length: int, grow: int | None = None) -> tuple[np.ndarray, np.ndarray]:
