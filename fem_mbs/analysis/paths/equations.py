@@ -16,7 +16,7 @@ import numpy as np
 from fem_mbs.analysis.context import RunContext
 from fem_mbs.analysis.paths.equilibria import Equilibrium, Follower
 from fem_mbs.analysis.paths.instants import Instants
-from fem_mbs.analysis.paths.motions import Motion, rates
+from fem_mbs.analysis.paths.motions import Motion, midpoint_share, rates
 from fem_mbs.analysis.paths.places import Efforts, Outputs
 from fem_mbs.analysis.paths.window import Rows, Window
 from fem_mbs.analysis.paths.zeros import WEIGHT, project
@@ -34,6 +34,7 @@ _CONVERGED = 1e-10  # change in an iteration over the size of the path
 _SMALL = 1e-6  # the same, below which an iteration that stands still has reached round-off
 _ROUND_OFF = 1e-12  # change that counts as none [rad], or over the model's length
 _LARGEST = 0.5  # the same: more is divided
+_FAR = 10.0  # motion of the linear equations over the model's length that is none
 _WORSE = 4.0  # change over the one before, both by new matrices, at which the iteration is given up
 _QUICK = 0.1  # change over the one before with which the matrices are kept
 _ENTRIES = 1 << 22  # of the matrices of states that are assembled at a time
@@ -59,6 +60,7 @@ class Equations:
         self.owner, self.path_start, self.duration, self.path = follower.owner, path_start, duration, path
         self.start, self.end = ends
         self.h = float(times[1] - times[0])
+        self._share: tuple[np.ndarray, ...] | None = None
         system = compiled.system
         dofs = np.flatnonzero(system.system.equation[: system.first_multiplier] >= 0)
         self.size = np.where(system.system.kind[dofs] == S.POSITION, system.length, 1.0)
@@ -70,7 +72,22 @@ class Equations:
         Args:
             motion, u: from which it begins.
         """
-        window, change, own = None, np.inf, np.inf  # ``own``: change by matrices about the motion itself
+        self._share = None
+        found = self._solved(motion, u, None)
+        if found is None:
+            return None
+        # the same with rates of the mid-point rule: a forward run then stays on the path
+        motion, u, window = found
+        self._share = tuple(midpoint_share(a, WEIGHT) for a in (motion.V, motion.A))
+        better = self._solved(self.motion(motion.Q, motion.D), u, window)
+        self._share = None
+        return better or found
+
+    def _solved(
+        self, motion: Motion, u: np.ndarray, window: Window | None
+    ) -> tuple[Motion, np.ndarray, Window] | None:  # fmt: skip
+        """Return the same for rates with the present share added; ``window``: matrices that serve at first."""
+        change, own = np.inf, np.inf  # ``own``: change by matrices about the motion itself
         length = max(self.compiled.system.length, 1e-300)
         moves = min(1.0, float((np.ptp(self.path, axis=0) / length).max()))
         for number in range(_ITERATIONS):
@@ -106,6 +123,15 @@ class Equations:
         """Return the same of the equations linear about a motion."""
         window, wanted, residual = self._about(motion, u, None)
         x, more = window.solve(wanted, residual)
+        moves = float((np.abs(x) / self.size)[:-TAIL].max())
+        if not moves <= _FAR:
+            raise ModelError(
+                f"outputs: small motions about equilibria would be {moves:.3g} times the size of the model: between "
+                "efforts and outputs lie so many flexible or massive parts that the efforts follow high derivatives of "
+                "the path",
+                owner=self.owner, key="outputs",
+                remedy="take fewer elements or masses between them, a smoother or slower path, or a larger h",
+            )  # fmt: skip
         return self._moved(motion, x), u + more, window
 
     def window(self, motion: Motion, u: np.ndarray) -> Window:
@@ -134,6 +160,8 @@ class Equations:
     def motion(self, Q: np.ndarray, D: np.ndarray) -> Motion:
         """Return the motion through states, with rates by compact differences."""
         V, A = rates(self.compiled.system, Q, D, self.h, WEIGHT)
+        if self._share is not None:
+            V, A = V + self._share[0], A + self._share[1]
         return Motion(Q, D, V, A)
 
     def _instants(self, motion: Motion) -> Iterator[Instants]:

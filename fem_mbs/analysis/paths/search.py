@@ -23,10 +23,10 @@ from fem_mbs.analysis.context import RunContext
 from fem_mbs.analysis.march import transient_functions
 from fem_mbs.analysis.paths.equations import TAIL, Equations, state_at
 from fem_mbs.analysis.paths.equilibria import Equilibrium, Follower
-from fem_mbs.analysis.paths.motions import Motion, interpolated
+from fem_mbs.analysis.paths.motions import Motion, interpolated, spline_through
 from fem_mbs.analysis.paths.places import Efforts, Outputs
-from fem_mbs.analysis.paths.window import Window, averaged, check_size
-from fem_mbs.analysis.paths.zeros import WEIGHT, decay_time, null_space, zeros_of
+from fem_mbs.analysis.paths.window import Window, check_size
+from fem_mbs.analysis.paths.zeros import decay_time, null_space, zeros_of
 from fem_mbs.analysis.start.initial import consistent_velocities
 from fem_mbs.analysis.transient.chunk import Chunk
 from fem_mbs.analysis.transient.settings import Settings
@@ -51,9 +51,6 @@ _NEAR = 2e-2  # error at which the motors let go, over the size of the path
 _WIDTH = 2.0
 _WORSE = 3.0  # error over the smallest one at which the iteration is given up
 _QUICK = 0.5  # change of the error in an iteration with which the linear problem is kept
-#: The mid-point rule averages inertia and stiffness with 1/4, and efforts that follow a spline with 1/8, of both
-#: neighbours.
-_MIDPOINT = WEIGHT - 0.125
 _LEFT = 1e-2  # of the largest change of an effort that may be left at an end of the window
 
 
@@ -260,7 +257,7 @@ class _Search:
         q = self.equations.coordinates(motion, efforts)
         angles = [i for i, unit in enumerate(self.asked.efforts.units) if unit == "N m"]
         q[:, angles] = np.unwrap(q[:, angles], axis=0)
-        return averaged(efforts, _MIDPOINT), q, solved is not None
+        return spline_through(efforts), q, solved is not None
 
     def _turned(self, x: np.ndarray) -> np.ndarray:
         """Return changes (n + 1, p) of the coordinates of the joints for increments (n + 1, n)."""
@@ -311,7 +308,7 @@ class _Search:
             self.told(len(self.errors), error)
             if not held and error <= asked.tolerance:
                 return efforts, e
-            if solved and len(self.errors) == 1:
+            if solved and len(self.errors) == 1 and not error <= _NEAR:
                 held = True  # the model does not stay on the path without the motors
                 continue
             smallest = min(smallest, np.inf if held else error)
@@ -323,7 +320,7 @@ class _Search:
                 if found is None:
                     held, efforts = False, _at_ends(acting)
                 else:
-                    self.window, held, efforts = found[2], False, averaged(found[1], _MIDPOINT)
+                    self.window, held, efforts = found[2], False, spline_through(found[1])
                 continue
             if self.window is None or error > _QUICK * before:
                 self.window = self.equations.window(motion, _at_ends(acting))

@@ -24,7 +24,7 @@ __all__ = ["Projected", "WEIGHT", "bounded", "decay_time", "null_space", "projec
 
 #: Weight of the neighbours in K (w q[n-1] + (1 - 2 w) q[n] + w q[n+1]).  With less than a fourth, zeros at infinity
 #: have one root inside of the unit circle and one outside, and changes of efforts do not ring from step to step.
-WEIGHT = 0.24
+WEIGHT = 0.22
 _FADED, _FADED_SERIES = np.log(1e8), np.log(1e5)
 _RANK = 1e-10  # singular values over the largest
 _INFINITE = 1e-9  # 1/s of zeros at infinity, over the largest finite one
