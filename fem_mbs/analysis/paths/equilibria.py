@@ -101,7 +101,7 @@ class Follower:
         position = system.system.kind == S.POSITION
         size = np.where(position, length, 1.0)
         last = np.inf
-        for _ in range(_ITERATIONS):
+        for number in range(_ITERATIONS):
             self.efforts.hold(self.compiled, u)
             state = self.driven(state, t)
             lin = self._at(state, t)
@@ -120,7 +120,8 @@ class Follower:
                 break
             part = min(1.0, _LARGEST / change) if change > 0.0 else 1.0
             u = u + part * du
-            if change <= _CONVERGED or (change <= 1e3 * _CONVERGED and change >= last):
+            # the matrices of the first iteration are without the forces of the efforts
+            if number and (change <= _CONVERGED or (change <= 1e3 * _CONVERGED and change >= last)):
                 return Equilibrium(lin.state(0), found, u, self.efforts.coordinates(lin)[0], at)
             last = change
             state = self._moved(lin.state(0), part * step)

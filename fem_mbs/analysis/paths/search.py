@@ -308,7 +308,7 @@ class _Search:
             self.told(len(self.errors), error)
             if not held and error <= asked.tolerance:
                 return efforts, e
-            if solved and len(self.errors) == 1 and not error <= _NEAR:
+            if solved and len(self.errors) == 1:
                 held = True  # the model does not stay on the path without the motors
                 continue
             smallest = min(smallest, np.inf if held else error)
