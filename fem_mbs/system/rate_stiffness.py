@@ -38,7 +38,9 @@ def rate_stiffness(at: Tangent, blocks: list[Block]) -> csr_matrix:
     s = at.state
     state = States(s.Q[None], s.D[None], s.V[None], s.DD[None], s.U[None], at.functions[None])
     for block in blocks:
-        change = rate_derivatives(at.compiled, block, at.control(2.0), state, at.compiled.block_history(block), at.speed)
+        change = rate_derivatives(
+            at.compiled, block, at.control(2.0), state, at.compiled.block_history(block), at.speed
+        )
         if change is None:
             continue
         m = block.type.local_dofs
@@ -148,7 +150,7 @@ def _by_differences(
 
 def _over(function: Callable, D: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     """Return what a function of directors (n, w) and vectors (n, k) gives for arrays with more indices before."""
-    spread = np.broadcast_to(vectors, (*D.shape[:-1], vectors.shape[-1]))
+    spread = np.array(np.broadcast_to(vectors, (*D.shape[:-1], vectors.shape[-1])))  # scipy takes no read-only views
     return function(D.reshape(-1, D.shape[-1]), spread.reshape(-1, vectors.shape[-1])).reshape(D.shape)
 
 
