@@ -90,7 +90,7 @@ def spline_through(a: np.ndarray) -> np.ndarray:
 
 
 def _unweighted(a: np.ndarray, weight: float) -> np.ndarray:
-    """Return x with w x[n-1] + (1 - 2 w) x[n] + w x[n+1] = a[n]; zero at the start, at the end as in the step before."""
+    """Return x with w x[n-1] + (1 - 2 w) x[n] + w x[n+1] = a[n]; zero at the start, kept at the end."""
     bands = np.full((3, len(a)), weight)
     bands[1] = 1.0 - 2.0 * weight
     right = a.copy()

@@ -10,14 +10,14 @@ are solved as W f = 0, which needs no rates:
 
     L[n]^T (M[n] (q[n+1] - 2 q[n] + q[n-1])/h^2 + C[n] (q[n+1] - q[n-1])/(2 h)) + W (L^T K q)[n] = -W (L^T r)[n].
 
-K is that of each step.  With K[n] for its neighbours too, a stiff part that turns by d from step to step would resist
-its rotation with EA d^2/L, and Newton's method would diverge.  M and C taken before W are exact up to terms of order h^2.
-L[n] is turned within its span so that it changes as little as it can from step to step.
+K is that of each step.  With K[n] for its neighbours too, a stiff part that turns by d from step to step would
+resist its rotation with EA d^2/L, and Newton's method would diverge.  M and C taken before W are exact up to terms of
+order h^2.  L[n] is turned within its span so that it changes as little as it can from step to step.
 
 This is one banded system of all steps: at the start all motions but those that grow are at rest, at the end none is
 left that would grow.  It gives the bounded solution, which Ledesma & Bayo (1993), eqs 26 to 28, find in the frequency
-domain for constant coefficients.  It is non-causal where the zero dynamics are unstable, and the causal one where they are not
-(Devasia, Chen & Paden 1996, doi:10.1109/9.508898, call it stable inversion).
+domain for constant coefficients.  It is non-causal where the zero dynamics are unstable, and the causal one where they
+are not (Devasia, Chen & Paden 1996, doi:10.1109/9.508898, call it stable inversion).
 """
 
 from __future__ import annotations
