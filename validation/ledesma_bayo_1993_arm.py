@@ -1,7 +1,7 @@
 """Arm of two flexible links in space whose tip follows a line, under gravity.
 
 Three torques (yaw, shoulder, elbow) move the load.  With stiff links they are those of rigid ones, found here by the
-principle of virtual power: accelerations of Gauss points of the links along the path (angles in closed form, eighth-order
+principle of virtual power: accelerations of Gauss points of the links along the path (angles in closed form, 8th-order
 differences) times their mass, less weight, against virtual rotations of each joint.
 
                      o elbow
