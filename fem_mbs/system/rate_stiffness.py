@@ -8,21 +8,22 @@ Theory: docs/theory.md, section 9, "The matrices".
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
 from fem_mbs import contract as C
-from fem_mbs.solvers.stepping import layout as S
+from fem_mbs.solvers.many_states import States, evaluate
 from fem_mbs.system.blocks import Block
 from fem_mbs.system.compiled import Compiled
-from fem_mbs.system.states import at_rest, director_rates, director_velocities, rotated
+from fem_mbs.system.states import director_rates, rates_of_directors, rotated
 
 if TYPE_CHECKING:
     from fem_mbs.system.tangent import Tangent
 
-__all__ = ["rate_stiffness"]
+__all__ = ["rate_derivatives", "rate_stiffness"]
 
 _DIFFERENCE = 1e-3  # of rotations [rad], and of positions over an element's length, in differences of order 4
 
@@ -34,34 +35,56 @@ def rate_stiffness(at: Tangent, blocks: list[Block]) -> csr_matrix:
     """
     N = at.compiled.n_dof
     total = csr_matrix((N, N))
-    resting, random = at_rest(at.state), _random_velocities(at)
+    s = at.state
+    state = States(s.Q[None], s.D[None], s.V[None], s.DD[None], s.U[None], at.functions[None])
     for block in blocks:
-        if block.type.multipliers or "callback" in block.type.par:
+        change = rate_derivatives(
+            at.compiled, block, at.control(2.0), state, at.compiled.block_history(block), at.speed
+        )
+        if change is None:
             continue
-        # the present velocities do not tell: a straight shaft that spins is not strained, but is as soon as it bends
-        if not np.any(_forces_of(at, block, random) - _forces_of(at, block, resting)):
-            continue
-        change = _by_differences(at, block)
         m = block.type.local_dofs
-        here = np.zeros((block.size, m, m))
-        for state, sign in ((at.state, 1.0), (resting, -1.0)):
-            for _, first, last, _, ke in at.matrices.tiles(C.TANGENT, at.control(2.0), at.functions, state, [block]):
-                here[first:last] += sign * ke
-        here[:, :, block.type.node_dofs :] = 0.0  # columns of multipliers are those of the moving state
-        change -= here
         rows = np.repeat(block.dof, m, axis=1).ravel()
         columns = np.tile(block.dof, (1, m)).ravel()
-        total += csr_matrix((change.ravel(), (rows, columns)), shape=(N, N))
+        total += csr_matrix((change[0].ravel(), (rows, columns)), shape=(N, N))
     return _without_dummy(at.compiled, total)
 
 
-def _random_velocities(at: Tangent) -> S.State:
-    """Return the state with random velocities, by which elements tell whether their forces depend on velocities."""
-    state = at.compiled.initial_state()
-    state.Q[:], state.D[:], state.U[:] = at.state.Q[0], at.state.D[0], at.state.U
-    state.V[:2] = at.speed * np.random.default_rng(5).uniform(-1.0, 1.0, at.compiled.n_dof)
-    director_velocities(at.compiled, state)
-    return state
+def rate_derivatives(
+    compiled: Compiled, block: Block, ctl: np.ndarray, states: States, hist: np.ndarray, speed: float
+) -> np.ndarray | None:
+    """Return the derivatives (s, n, m, m) by positions of the forces that velocities cause in the elements of a block,
+    less what tangents contain of them; None where there are none.
+
+    Args:
+        ctl: control values of a force at one state.
+        states: both ends of a step alike.
+        hist: history of the block.
+        speed: scale of angular velocities [rad/s].
+    """
+    if block.type.multipliers or "callback" in block.type.par:
+        return None
+    m, tables = block.type.local_dofs, (block.par, block.dof, block.rot, hist)
+    resting = states._replace(V=np.zeros_like(states.V), DD=np.zeros_like(states.DD))
+    # the present velocities do not tell: a straight shaft that spins is not strained, but is as soon as it bends
+    moving, still = (
+        evaluate(block.type.force, C.FORCE, ctl, tables, at, m)[0]
+        for at in (_random_velocities(compiled, states, speed), resting)
+    )
+    if not np.any(moving - still):
+        return None
+    change = _by_differences(compiled, block, ctl, states, hist)
+    own = [evaluate(block.type.force, C.TANGENT, ctl, tables, at, m, tangent=True)[1] for at in (states, resting)]
+    here = own[0] - own[1]
+    here[..., block.type.node_dofs :] = 0.0  # columns of multipliers are those of the moving state
+    return change - here
+
+
+def _random_velocities(compiled: Compiled, states: States, speed: float) -> States:
+    """Return the states with random velocities, by which elements tell whether their forces depend on velocities."""
+    V = np.zeros_like(states.V)
+    V[:, :2] = speed * np.random.default_rng(5).uniform(-1.0, 1.0, compiled.n_dof)
+    return states._replace(V=V, DD=rates_of_directors(compiled, states.D, V))
 
 
 def _without_dummy(system: Compiled, A: csr_matrix) -> csr_matrix:
@@ -73,68 +96,62 @@ def _without_dummy(system: Compiled, A: csr_matrix) -> csr_matrix:
     return A
 
 
-def _forces_of(at: Tangent, block: Block, state: S.State) -> np.ndarray:
-    """Return the forces (n, m) of the elements of a block."""
-    out = np.zeros((block.size, block.type.local_dofs))
-    for _, first, last, fe, _ in at.matrices.tiles(C.FORCE, at.control(2.0), at.functions, state, [block]):
-        out[first:last] = fe
-    return out
-
-
-def _by_differences(at: Tangent, block: Block) -> np.ndarray:
-    """Return derivatives (n, m, m) by positions and rotations of the forces that velocities cause in elements.
+def _by_differences(
+    compiled: Compiled, block: Block, ctl: np.ndarray, states: States, hist: np.ndarray
+) -> np.ndarray:  # fmt: skip
+    """Return derivatives (s, n, m, m) by positions and rotations of the forces that velocities cause in elements.
 
     Every element gets nodes of its own, so that all can be displaced at the same time.
     """
     n, m = block.dof.shape
-    ends = block.rot.shape[1]
-    s, dim = at.state, at.compiled.dimension
-    nrot = at.compiled.rotation_dofs
+    ends, count = block.rot.shape[1], len(states.Q)
+    dim, nrot = compiled.dimension, compiled.rotation_dofs
     dof = np.arange(n * m, dtype=np.int32).reshape(n, m)
     rot = np.arange(n * ends, dtype=np.int32).reshape(n, ends)
-    hist = at.compiled.block_history(block)
+    tables = (block.par, dof, rot, hist)
     each, turning = block.type.end_dofs, block.type.rotational
-    fun, ctl = at.functions, at.control(2.0)
-    out = np.zeros((n, m, m))
+    Q0, V, U = (np.ascontiguousarray(a[..., block.dof.ravel()]) for a in (states.Q, states.V, states.U))
+    D0 = np.ascontiguousarray(states.D[:, :, block.rot.ravel()])
+    out = np.zeros((count, n, m, m))
 
     def is_rotation(local: int) -> bool:
         """Return whether a local dof is a rotation of an end: coordinates of no node follow those of the ends."""
         return turning and local < ends * each and local % each >= dim
 
-    def rates(local: int, step: np.ndarray) -> np.ndarray:
-        Q, U, V = (a[..., block.dof].reshape(*a.shape[:-1], n * m) for a in (s.Q, s.U, s.V))
-        Q, V, D = Q.copy(), V.copy(), s.D[:, block.rot].reshape(2, n * ends, -1)
+    def forces(local: int, step: np.ndarray) -> np.ndarray:
+        Q, D = Q0.copy(), D0.copy()
         end, k = divmod(local, each)
         turned = is_rotation(local)
         if not turned or dim == 2:
-            Q[:, dof[:, local]] += step
+            Q[:, :, dof[:, local]] += step
         if turned:
             theta = np.zeros((n, nrot))
             theta[:, k - dim] = step
-            D[:, rot[:, end]] = rotated(D[0, rot[:, end]], theta)
+            D[:, :, rot[:, end]] = _over(rotated, D0[:, :1, rot[:, end]], theta)
         DD = np.zeros_like(D)
         if turning:
             for a in range(ends):
                 spin = dof[:, a * each + dim : a * each + dim + nrot]
-                DD[:, rot[:, a]] = director_rates(D[0, rot[:, a]], V[0, spin])
-        found = []
-        for velocities, rates_of in ((V, DD), (np.zeros_like(V), np.zeros_like(DD))):
-            fe = np.zeros((n, m))
-            # directors in the order that kernels are compiled for
-            block.type.force(
-                C.FORCE, 0, n, ctl, block.par, dof, rot, hist.copy(), fun, Q, np.ascontiguousarray(D), velocities,
-                np.ascontiguousarray(rates_of), U, fe, np.zeros((0, 0, 0)),
-            )  # fmt: skip
-            found.append(fe)
-        return found[0] - found[1]
+                DD[:, :, rot[:, a]] = _over(director_rates, D[:, :1, rot[:, a]], V[:, :1, spin])
+        moving, still = (
+            evaluate(block.type.force, C.FORCE, ctl, tables, States(Q, D, v, dd, U, states.fun), m)[0]
+            for v, dd in ((V, DD), (np.zeros_like(V), np.zeros_like(DD)))
+        )
+        return moving - still
 
-    sizes = _sizes(at.compiled, block)
+    sizes = _sizes(compiled, block)
     for local in range(block.type.node_dofs):
         e = _DIFFERENCE * (np.ones(n) if is_rotation(local) else sizes)
-        near = rates(local, e) - rates(local, -e)
-        far = rates(local, 2.0 * e) - rates(local, -2.0 * e)
-        out[:, :, local] = (8.0 * near - far) / (12.0 * e)[:, None]
+        near = forces(local, e) - forces(local, -e)
+        far = forces(local, 2.0 * e) - forces(local, -2.0 * e)
+        out[..., local] = (8.0 * near - far) / (12.0 * e)[:, None]
     return out
+
+
+def _over(function: Callable, D: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Return what a function of directors (n, w) and vectors (n, k) gives for arrays with more indices before."""
+    spread = np.array(np.broadcast_to(vectors, (*D.shape[:-1], vectors.shape[-1])))  # scipy takes no read-only views
+    return function(D.reshape(-1, D.shape[-1]), spread.reshape(-1, vectors.shape[-1])).reshape(D.shape)
 
 
 def _sizes(system: Compiled, block: Block) -> np.ndarray:

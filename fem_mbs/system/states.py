@@ -15,8 +15,8 @@ from fem_mbs.solvers.stepping import motion
 from fem_mbs.system.compiled import Compiled
 
 __all__ = [
-    "at_rest", "body_axes", "crosses", "director_rates", "director_velocities", "instant", "moved", "rotated",
-    "spatial_axes",
+    "at_rest", "body_axes", "crosses", "director_rates", "director_velocities", "instant", "moved",
+    "moved_all", "rates_of_directors", "rotated", "spatial_axes",
 ]  # fmt: skip
 
 
@@ -102,3 +102,36 @@ def director_rates(D: np.ndarray, W: np.ndarray) -> np.ndarray:
     if D.shape[1] == 2:
         return np.column_stack((-W[:, 0] * D[:, 1], W[:, 0] * D[:, 0]))
     return np.cross(D.reshape(-1, 3, 3), W[:, None, :]).reshape(-1, 9)
+
+
+def rates_of_directors(compiled: Compiled, D: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """Return the rates of directors D (s, 2, nr, w) of many states, from the velocities V (s, 3, N) in their rows 0."""
+    rows = compiled.system.rotations
+    DD = np.zeros_like(D)
+    if rows.size:
+        W, own = V[:, 0, rows], D[:, 0, : len(rows)]
+        rates = director_rates(own.reshape(-1, own.shape[-1]), W.reshape(-1, W.shape[-1]))
+        DD[:, :, : len(rows)] = rates.reshape(own.shape)[:, None]
+    return DD
+
+
+def moved_all(compiled: Compiled, Q: np.ndarray, D: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return Q (s, N) and D (s, nr, w) of many states displaced by u (s, N); see `moved`."""
+    system = compiled.system
+    Q, D = Q.copy(), D.copy()
+    for own in (system.positions, system.states):
+        Q[:, own] += u[:, own]
+    rows = system.rotations
+    if not rows.size:
+        return Q, D
+    theta = u[:, rows]
+    angle = 2.0 * np.arctan(0.5 * np.linalg.norm(theta, axis=-1, keepdims=True))
+    if compiled.dimension == 2:
+        angle = np.copysign(angle, theta)
+        Q[:, rows] += angle
+    else:
+        size = np.linalg.norm(theta, axis=-1, keepdims=True)
+        angle = angle * theta / np.where(size > 0.0, size, 1.0)
+    own = D[:, : len(rows)]
+    D[:, : len(rows)] = rotated(own.reshape(-1, own.shape[-1]), angle.reshape(-1, angle.shape[-1])).reshape(own.shape)
+    return Q, D

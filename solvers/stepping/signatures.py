@@ -12,6 +12,7 @@ from fem_mbs.contract import call_by_address, declare
 from fem_mbs.solvers.chains import follow, midpoint
 from fem_mbs.solvers.differentiation import states, steps
 from fem_mbs.solvers.differentiation.layout import FOLLOW
+from fem_mbs.solvers.many_states import over_states
 from fem_mbs.solvers.stepping import assembly, explicit, gauge, motion, pattern, stepper
 from fem_mbs.solvers.stepping.gauge import RANK
 from fem_mbs.solvers.stepping.layout import OUTPUT_RECORD, STATE_RECORD, SYSTEM_RECORD
@@ -43,6 +44,7 @@ _ARGUMENTS = {
 #: Kernels that an analysis calls beside those of elements.
 SETS = {
     "matrices": (pattern.add_entries, motion.director_velocities, call_by_address),
+    "many states": (over_states,),
     "patterns": tuple(pattern.ARGUMENTS),
     "steps": (stepper.advance, assembly.report),
     "derivatives": (steps.advance, states.spread_state),

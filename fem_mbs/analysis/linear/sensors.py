@@ -16,8 +16,9 @@ import numpy as np
 from fem_mbs import contract as C
 from fem_mbs.model.sensors.sensor import Sensor
 from fem_mbs.solvers.stepping import layout as S
+from fem_mbs.system.compiled import Compiled
 
-__all__ = ["LinearSensors", "slope"]
+__all__ = ["LinearSensors", "place_records", "slope", "slopes"]
 
 _STEP = 1e-3  # of differences: radians, and over the model's length
 #: Length below which a vector counts as zero, in radians or relative to the length of the model.
@@ -32,26 +33,64 @@ def slope(sensor: Sensor, values: np.ndarray, record: np.ndarray, length: float)
 
     ``record`` (r, 2): what the records are; ``length`` [m] of the model.
     """
-    if sensor.vector(values[None]) is None:
-        return *_difference(_evaluated(sensor), values, record, length), False
+    J, value, vanishes = slopes(sensor, values[None], record, length)
+    return J[0], value[0], bool(vanishes[0])
+
+
+def slopes(
+    sensor: Sensor, values: np.ndarray, record: np.ndarray, length: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the derivatives (s, k, r), values (s, k) and flags (s,) of `slope` at many ``values`` (s, r).
+
+    Where the flag is set for one of several states, the derivatives of that are zero.
+    """
+    if sensor.vector(values[:1]) is None:
+        return *_difference(_evaluated(sensor), values, record, length), np.zeros(len(values), bool)
     J, vector = _difference(sensor.vector, values, record, length)
-    size = float(np.linalg.norm(vector))
-    if size <= _ZERO * (1.0 if sensor.unit == "rad" else length):
-        return J, np.zeros_like(vector), True
-    return (vector / size)[None] @ J, np.array([size]), False
+    size = np.linalg.norm(vector, axis=1)
+    vanishes = size <= _ZERO * (1.0 if sensor.unit == "rad" else length)
+    if vanishes.all():
+        return J, np.zeros_like(vector), vanishes
+    unit = np.where(vanishes[:, None], 0.0, vector / np.where(vanishes, 1.0, size)[:, None])
+    return np.einsum("sk,skr->sr", unit, J)[:, None], size[:, None], vanishes
 
 
 def _difference(evaluate, values: np.ndarray, record: np.ndarray, length: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return derivatives (k, r) of a function of rows of records, by differences of order 4, and its value (k,)."""
+    """Return derivatives (s, k, r) of a function of rows of records at values (s, r), by differences of order 4, and
+    its values (s, k)."""
     where = (record[:, 0] == S.REC_Q) | (record[:, 0] == S.REC_D)
     # what is no place enters linearly
     size = np.where(where, _STEP, np.maximum(np.abs(values), 1.0))
     size = np.where(record[:, 0] == S.REC_Q, length * size, size)
-    steps = np.diag(size)
-    found = evaluate(np.vstack((values[None], *(values + c * steps for c in (1.0, -1.0, 2.0, -2.0)))))
-    r = values.size
+    s, r = values.shape
+    steps = np.eye(r)[:, None] * size
+    rows = np.concatenate((values[None], *(values + c * steps for c in (1.0, -1.0, 2.0, -2.0))))
+    found = evaluate(rows.reshape(-1, r)).reshape(1 + 4 * r, s, -1)
     p1, m1, p2, m2 = (found[1 + i * r : 1 + (i + 1) * r] for i in range(4))
-    return ((8.0 * (p1 - m1) - (p2 - m2)) / (12.0 * size[:, None])).T, found[0]
+    return np.moveaxis((8.0 * (p1 - m1) - (p2 - m2)) / (12.0 * size.T[:, :, None]), 0, 2), found[0]
+
+
+def place_records(
+    system: Compiled, Q: np.ndarray, D: np.ndarray, record: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """Return records (s, r) of places in states Q (s, N), D (s, nr, w), and their derivatives (s, r, N).
+
+    Args:
+        record: (r, 2) positions (REC_Q) and entries of directors (REC_D).
+    """
+    values, by = np.zeros((len(Q), len(record))), np.zeros((len(Q), len(record), system.n_dof))
+    rotations, width = system.system.rotations, D.shape[-1]
+    for i, (kind, index) in enumerate(record.tolist()):
+        if kind == S.REC_Q:
+            values[:, i], by[:, i, index] = Q[:, index], 1.0
+            continue
+        row, k = divmod(index, width)
+        values[:, i] = D[:, row, k]
+        if width == 2:
+            by[:, i, rotations[row, 0]] = -D[:, row, 1] if k == 0 else D[:, row, 0]
+        else:  # dR = [phi]_x R
+            by[:, i, rotations[row]] = np.cross(D[:, row].reshape(-1, 3, 3)[:, :, k % 3], np.eye(3)[k // 3])
+    return values, by
 
 
 class LinearSensors:

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from fem_mbs.analysis.loading import Loading
-from fem_mbs.analysis.paths.instants import Instant
+from fem_mbs.analysis.paths.instants import Instants
 from fem_mbs.analysis.paths.places import Efforts, Outputs, projected
 from fem_mbs.analysis.paths.zeros import Projected, null_space
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.stepping import layout as S
+from fem_mbs.system.dense import DenseAssembly
 from fem_mbs.system.states import instant, moved
 
 __all__ = ["Equilibrium", "Follower"]
@@ -46,6 +47,7 @@ class Follower:
         self.compiled, self.loading, self.outputs, self.efforts, self.owner = (
             compiled, loading, outputs, efforts, owner,
         )  # fmt: skip
+        self.assembly = DenseAssembly(compiled.system)
 
     def start(self, state: S.State, t: float) -> Equilibrium:
         """Return the equilibrium with the outputs where they are in a state.
@@ -58,12 +60,11 @@ class Follower:
         here.V[:] = 0.0
         here.DD[:] = 0.0
         self.efforts.hold(self.compiled, np.zeros(len(self.efforts.motors)))
-        lin = Instant(self.compiled, here, t, self.loading)
+        lin = self._at(here, t)
         y, Y = self.outputs.at(lin, self.owner)
-        at = projected(lin, self.outputs, self.efforts, self.owner)
-        if at is None:
-            self._refuse(lin, Y)
-        return self._solve(here, t, y, np.zeros(len(y)), "at the start of the path")
+        if projected(lin, self.outputs, self.efforts, self.owner)[1].size:
+            self._refuse(lin, Y[0])
+        return self._solve(here, t, y[0], np.zeros(y.shape[1]), "at the start of the path")
 
     def next(self, last: Equilibrium, t: float, y: np.ndarray, where: str) -> Equilibrium:
         """Return the equilibrium at a time with outputs y (p,), from the last one.
@@ -73,10 +74,10 @@ class Follower:
         """
         return self._solve(last.state, t, y, last.u, where)
 
-    def _refuse(self, lin: Instant, Y: np.ndarray) -> None:
+    def _refuse(self, lin: Instants, Y: np.ndarray) -> None:
         """Raise an error that names an effort or an output of no influence."""
-        _, _, _, G, columns = lin.dense()
-        rows = {"effort": (self.efforts.at(lin).T, columns.T), "output": (Y[:, lin.dofs], G)}
+        G, columns = (a[0] for a in lin.dense()[3:])
+        rows = {"effort": (self.efforts.at(lin)[0].T, columns.T), "output": (Y[:, lin.dofs], G)}
         names = {"effort": self.efforts.joints, "output": self.outputs.names}
         for word, (own, fixed) in rows.items():
             _, rank = null_space(fixed)
@@ -100,15 +101,15 @@ class Follower:
         position = system.system.kind == S.POSITION
         size = np.where(position, length, 1.0)
         last = np.inf
-        for _ in range(_ITERATIONS):
+        for number in range(_ITERATIONS):
             self.efforts.hold(self.compiled, u)
             state = self.driven(state, t)
-            lin = Instant(self.compiled, state, t, self.loading)
-            at = projected(lin, self.outputs, self.efforts, self.owner)
-            if at is None:
+            lin = self._at(state, t)
+            many, bad = projected(lin, self.outputs, self.efforts, self.owner)
+            if bad.size:
                 break
-            found = self.outputs.at(lin, self.owner)[0]
-            gap, r = lin.gaps, lin.residual
+            at, found = many[0], self.outputs.at(lin, self.owner)[0][0]
+            gap, r = lin.gaps[0], lin.residual[0]
             p = at.P @ np.concatenate((-gap, y - found))
             K = at.L.T @ at.K
             x = p + at.T @ np.linalg.lstsq(K @ at.T, -(at.L.T @ r) - K @ p, rcond=1e-12)[0]
@@ -119,16 +120,21 @@ class Follower:
                 break
             part = min(1.0, _LARGEST / change) if change > 0.0 else 1.0
             u = u + part * du
-            if change <= _CONVERGED or (change <= 1e3 * _CONVERGED and change >= last):
-                return Equilibrium(lin.state, found, u, self.efforts.coordinates(lin.tangent), at)
+            # the matrices of the first iteration are without the forces of the efforts
+            if number and (change <= _CONVERGED or (change <= 1e3 * _CONVERGED and change >= last)):
+                return Equilibrium(lin.state(0), found, u, self.efforts.coordinates(lin)[0], at)
             last = change
-            state = self._moved(lin.state, part * step)
+            state = self._moved(lin.state(0), part * step)
         raise ModelError(
             f"the path cannot be followed {where}: no equilibrium was found with "
             + ", ".join(f"{name} = {v:.6g}" for name, v in zip(self.outputs.names, y, strict=True)),
             owner=self.owner, key="outputs",
             remedy="stay within reach, away from places where the mechanism is stretched or jams",
         )  # fmt: skip
+
+    def _at(self, state: S.State, t: float) -> Instants:
+        """Return the equations about a state, at rest."""
+        return Instants(self.compiled, self.assembly, np.array([t]), self.loading, state.Q[:1], state.D[:1])
 
     def _moved(self, state: S.State, u: np.ndarray) -> S.State:
         """Return the state at rest, displaced by u (N,), with its multipliers."""

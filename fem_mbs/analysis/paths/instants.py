@@ -1,146 +1,137 @@
-"""Matrices of small motions about single instants of a motion, many times over: dense, and for small models quick.
-
-They are those of `fem_mbs.analysis.stability.linearisation.Linearisation`, with accelerations from the motion itself.
-"""
+"""Equations of motion about many instants of a motion at once, with multipliers that balance them."""
 
 from __future__ import annotations
 
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import csr_matrix, hstack
 
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.start.initial import function_jets
+from fem_mbs.functions.laws import TimeFunction
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.blocks import Block
-from fem_mbs.system.states import instant, moved
-from fem_mbs.system.tangent import Tangent, constraint_rows, matrices_of
+from fem_mbs.system.dense import DenseAssembly, DenseTangents, states_of
 
-__all__ = ["Instant"]
+__all__ = ["Instants"]
 
 _BALANCED = 5  # iterations for multipliers that forces depend on
 
 
-class Instant:
-    """A state at a time, its equations of motion, and multipliers that balance it as well as they can.
+class Instants:
+    """States at times, their equations of motion, and multipliers that balance them as well as they can.
 
     Attributes:
-        state: with multipliers in its unknowns; ``dofs`` (n,) the unknowns that supports and motions leave.
-        residual: (n,) forces out of balance, inertia and multipliers included; ``gaps`` (m,) of the constraints.
-        M, C, K: (n, n), G: (m, n), columns: (n, m) forces of the multipliers; dense.
+        tangents: matrices over all dofs.
+        dofs: (n,) the unknowns that supports and motions leave.
+        residual: (s, n) forces out of balance, inertia and multipliers included; gaps: (s, m) of the constraints.
 
     Args:
-        state: its rows 0; acceleration: (N,) as states keep it, None: at rest, whatever the velocities.
+        assembly: of the model.
+        Q, D: (s, N), (s, nr, w) as states keep them; times: (s,) [s].
+        V, A: (s, N) velocities and accelerations; None: at rest.
     """
 
-    frame = "fixed"
-
     def __init__(
-        self, compiled: CompiledModel, state: S.State, t: float, loading: Loading,
-        acceleration: np.ndarray | None = None,
+        self, compiled: CompiledModel, assembly: DenseAssembly, times: np.ndarray, loading: Loading,
+        Q: np.ndarray, D: np.ndarray, V: np.ndarray | None = None, A: np.ndarray | None = None,
     ) -> None:  # fmt: skip
-        self.compiled, self.system, self.first = compiled, compiled.system, compiled.system.first_multiplier
-        system = self.system
-        self._matrices = matrices_of(system)
-        if acceleration is None:
-            state = state._replace(V=np.zeros_like(state.V))
-        self.state = instant(system, state)
-        if acceleration is not None:
-            self.state.V[2] = acceleration
-        self.level = loading.level(function_jets(compiled, t)[:, 0])
-        self.dofs = np.flatnonzero(system.system.equation[: self.first] >= 0)
-        self._sharing = csr_matrix(system.sharing())
+        self.compiled, self.system = compiled, compiled.system
+        self.first, self.times = self.system.first_multiplier, times
+        none = np.zeros_like(Q)
+        level = loading.level(_values(compiled, times))
+        states = states_of(
+            self.system, Q, D, none if V is None else V, none if A is None else A, np.asarray(level.values)
+        )
+        self.tangents = DenseTangents(assembly, states, np.asarray(level.gravity, float))
+        self.dofs = np.flatnonzero(self.system.system.equation[: self.first] >= 0)
+        self._sharing = self.system.sharing()[:, : self.first].toarray()[:, self.dofs]
         self._balance()
 
     def _balance(self) -> None:
-        pressing = any(block.type.reads for block in self.system.blocks)
-        y = self.state.U[self.first : -1]
+        system = self.system
+        joints = [block for block in system.blocks if block.type.multipliers]
+        pressing = any(block.type.reads for block in system.blocks)
         for _ in range(_BALANCED if pressing else 1):
-            here = Tangent(self.system, self.state, self.level, self._matrices)
-            force = here.force()[: self.first]
-            if pressing:
-                forces = csr_matrix(here.K[: self.first, self.first : -1])
-            else:
-                rows = constraint_rows(self.system, here.control(2.0), here.functions, self.state, scaled=True)
-                forces = csr_matrix(rows[:, : self.first].T)
-            all_forces = hstack((forces, self._sharing[:, : self.first].T)).tocsr()[self.dofs].toarray()
-            if all_forces.shape[1]:
-                found = np.linalg.lstsq(all_forces, -force[self.dofs], rcond=1e-12)[0]
-                y += found[: y.size]
-                self._of_shared = all_forces[:, y.size :] @ found[y.size :]
-            else:
-                self._of_shared = np.zeros(self.dofs.size)
+            here = self.tangents
+            force = here.force()
+            A = here.damped[1] if pressing else here.tangent(here.control(2.0), joints).swapaxes(1, 2)
+            forces = self._with_sharing(A[:, self.dofs, self.first :])
+            found = -np.einsum("snm,sn->sm", np.linalg.pinv(forces, rcond=1e-12).swapaxes(1, 2), force[:, self.dofs])
+            n = len(system.silent)
+            U = here.states.U.copy()
+            U[:, self.first : -1] += found[:, :n]
+            self._of_shared = np.einsum("snm,sm->sn", forces[:, :, n:], found[:, n:])
+            self.tangents = here.under(here.states._replace(U=U))
+
+    def _with_sharing(self, columns: np.ndarray) -> np.ndarray:
+        """Return columns (s, n, m) and those of dofs that share an unknown."""
+        shared = np.broadcast_to(self._sharing.T, (len(columns), *self._sharing.T.shape))
+        return np.concatenate((columns, shared), axis=2)
 
     @cached_property
-    def tangent(self) -> Tangent:
-        """Return the equations over all dofs."""
-        return Tangent(self.system, self.state, self.level, self._matrices)
-
-    @property
-    def constraints(self) -> csr_matrix:
-        """Return the constraints (m, N) over all dofs, in the model's scales."""
-        return self.tangent.G
-
-    @property
-    def speed(self) -> float:
-        """Return a scale of the angular velocities [rad/s]."""
-        return self.tangent.speed
-
-    def force(self) -> np.ndarray:
-        """Return the forces (N,) out of balance, and gaps of joints."""
-        return self.tangent.force()
+    def _force(self) -> np.ndarray:
+        return self.tangents.force()
 
     @cached_property
     def residual(self) -> np.ndarray:
-        return self.force()[self.dofs] + self._of_shared
+        return self._force[:, self.dofs] + self._of_shared
 
     @cached_property
     def gaps(self) -> np.ndarray:
-        out = np.zeros(self.constraints.shape[0])
-        own = self.force()[self.first : -1]
-        out[: own.size] = own
-        return out
-
-    def whole(self) -> tuple[csr_matrix, csr_matrix, csr_matrix]:
-        """Return M, C and K over all dofs (N, N)."""
-        return self.tangent.M, self.tangent.C, self.tangent.K
+        return np.hstack((self._force[:, self.first :], np.zeros((len(self.times), len(self._sharing)))))
 
     def dense(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return M, C, K, G and the columns of the multipliers over the unknowns."""
-        M, C, K = (A.toarray()[np.ix_(self.dofs, self.dofs)] for A in self.whole())
-        G = self.constraints.toarray()[:, self.dofs]
-        columns = G.T
-        if self.pressed:
-            forces = self.tangent.K[: self.first, self.first : -1]
-            columns = hstack((forces, self._sharing[:, : self.first].T)).tocsr()[self.dofs].toarray()
-        return M, C, K, G, columns
+        """Return M, C, K (s, n, n), G (s, m, n) and the columns (s, n, m) of the multipliers over the unknowns."""
+        C, K = self.tangents.damped
+        own = np.ix_(np.arange(len(K)), self.dofs, self.dofs)
+        shared = np.broadcast_to(self._sharing, (len(K), *self._sharing.shape))
+        G = np.concatenate((K[:, self.first :, self.dofs], shared), axis=1)
+        columns = self._with_sharing(K[:, self.dofs, self.first :]) if self._pressed else G.swapaxes(1, 2)
+        return self.tangents.M[own], C[own], K[own], G, columns
 
     @property
-    def pressed(self) -> bool:
+    def _pressed(self) -> bool:
         """Return whether forces depend on multipliers."""
         return any(block.owners is not None and (block.owners >= 0).any() for block in self.system.blocks)
 
     def forces_of(self, functions: list[int], blocks: list[Block]) -> np.ndarray:
-        """Return the forces (n, k) per unit of functions that only loads in ``blocks`` follow."""
-        here = self.tangent
-        none = np.zeros_like(here.functions)
-        ctl = here.control(2.0)
-        base = self._matrices.force(ctl, none, self.state, blocks)
+        """Return the forces (s, n, k) per unit of functions that only loads in ``blocks`` follow."""
+        here = self.tangents
+        fun = np.zeros_like(here.states.fun)
+        base = here.under(here.states._replace(fun=fun)).force(blocks)
         columns = []
         for i in functions:
-            one = none.copy()
-            one[i] = 1.0
-            columns.append(base - self._matrices.force(ctl, one, self.state, blocks))
-        return np.column_stack(columns)[self.dofs]
+            one = fun.copy()
+            one[:, i] = 1.0
+            columns.append(base - here.under(here.states._replace(fun=one)).force(blocks))
+        return np.stack(columns, axis=2)[:, self.dofs]
 
     def expand(self, q: np.ndarray) -> np.ndarray:
-        """Return increments (N,) of all dofs from those of the unknowns (n,)."""
-        out = np.zeros(self.system.n_dof)
-        out[self.dofs] = q
+        """Return increments (..., N) of all dofs from those of the unknowns (..., n)."""
+        out = np.zeros((*q.shape[:-1], self.system.n_dof))
+        out[..., self.dofs] = q
         return out
 
-    def moved(self, u: np.ndarray) -> S.State:
-        """Return the state at rest, displaced by u (N,): positions, and rotations by their Cayley vectors."""
-        return moved(self.system, self.state, u)
+    def state(self, number: int) -> S.State:
+        """Return one of them at rest, with its multipliers."""
+        new, here = self.system.initial_state(), self.tangents.states
+        new.Q[:], new.D[:], new.U[:] = here.Q[number], here.D[number], here.U[number]
+        new.V[:] = new.DD[:] = 0.0
+        return new
+
+
+def _values(compiled: CompiledModel, times: np.ndarray) -> np.ndarray:
+    """Return the values (s, n_fun) of all time functions.
+
+    Raises:
+        ModelError: one of them is not finite, naming the load, motion or joint.
+    """
+    out = np.zeros((len(times), len(compiled.functions)))
+    for i, f in enumerate(compiled.functions):
+        out[:, i] = f(times) if isinstance(f, TimeFunction) else [float(f(np.float64(t))) for t in times]
+    bad = ~np.isfinite(out).all(axis=1)
+    if bad.any():
+        function_jets(compiled, float(times[bad.argmax()]))
+    return out

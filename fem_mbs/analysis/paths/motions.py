@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation, RotationSpline
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.compiled import Compiled
 
-__all__ = ["Motion", "interpolated", "rates"]
+__all__ = ["Motion", "interpolated", "midpoint_share", "rates", "spline_through"]
 
 
 @dataclass(frozen=True)
@@ -59,11 +59,44 @@ def rates(system: Compiled, Q: np.ndarray, D: np.ndarray, h: float, weight: floa
         spins = _vectors(R[:-1].swapaxes(-1, -2) @ R[1:]) / h  # the same in the axes of both ends
         V[1:-1, rows], A[1:-1, rows] = 0.5 * (spins[1:] + spins[:-1]), (spins[1:] - spins[:-1]) / h
     V[:, system.first_multiplier :] = A[:, system.first_multiplier :] = 0.0
-    bands = np.full((3, len(Q)), weight)
+    return _unweighted(V, weight), _unweighted(A, weight)
+
+
+def midpoint_share(rates: np.ndarray, weight: float) -> np.ndarray:
+    """Return what must be added to rates (n + 1, ...) by compact differences of a weight so that they are those of the
+    mid-point rule, whose weight is 1/4, up to terms of the second order in the difference of the weights.
+
+    The weight 1/4 itself leaves oscillations from step to step undetermined.
+    """
+    share = np.zeros_like(rates)
+    share[1:-1] = (weight - 0.25) * (rates[2:] - 2.0 * rates[1:-1] + rates[:-2])
+    share[-1] = share[-2]
+    return _unweighted(share, weight)
+
+
+def spline_through(a: np.ndarray) -> np.ndarray:
+    """Return values (n + 1, p) of a cubic spline whose mid-step values a forward run by the mid-point rule averages to
+    the same as those of the efforts a (n + 1, p) at ends of steps.
+
+    Two neighbouring mid-step values of a spline u have the mean W u - (h^2/8) W u'' with the weight 1/4, where u'' has
+    the weight 1/6; so u is to a as weights 1/24 to 1/6.
+    """
+    b = a.copy()
+    b[1:-1] += (a[2:] - 2.0 * a[1:-1] + a[:-2]) / 6.0
+    bands = np.full((3, len(a)), 1.0 / 24.0)
+    bands[1] = 1.0 - 2.0 / 24.0
+    bands[1, 0], bands[0, 1], bands[1, -1], bands[2, -2] = 1.0, 0.0, 1.0, 0.0
+    return solve_banded((1, 1), bands, b)
+
+
+def _unweighted(a: np.ndarray, weight: float) -> np.ndarray:
+    """Return x with w x[n-1] + (1 - 2 w) x[n] + w x[n+1] = a[n]; zero at the start, kept at the end."""
+    bands = np.full((3, len(a)), weight)
     bands[1] = 1.0 - 2.0 * weight
-    # the ends: zero at the start; as in the step before at the end
+    right = a.copy()
+    right[0] = right[-1] = 0.0
     bands[1, 0], bands[0, 1], bands[1, -1], bands[2, -2] = 1.0, 0.0, 1.0, -1.0
-    return tuple(solve_banded((1, 1), bands, a) for a in (V, A))
+    return solve_banded((1, 1), bands, right)
 
 
 def interpolated(

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.analysis.linear.ports import Inputs, outputs_of
-from fem_mbs.analysis.paths.instants import Instant
+from fem_mbs.analysis.linear.sensors import place_records, slopes
+from fem_mbs.analysis.paths.instants import Instants
 from fem_mbs.analysis.paths.zeros import Projected, project
 from fem_mbs.elements.actuators.motor import FUNCTION, KD, KP, START
 from fem_mbs.errors import ModelError, Owner
@@ -19,7 +19,6 @@ from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.sensors.sensor import Sensor
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.compiled import Compiled
-from fem_mbs.system.tangent import Tangent
 
 __all__ = ["Efforts", "Outputs", "find_efforts", "find_outputs", "projected"]
 
@@ -50,18 +49,20 @@ class Outputs:
         ]
         return np.column_stack(columns)
 
-    def at(self, lin: Any, owner: Owner) -> tuple[np.ndarray, np.ndarray]:
-        """Return the outputs (p,) in a state and their derivatives (p, N)."""
-        names = list(dict.fromkeys(s.name for s, _ in self.sensors))
-        n = lin.system.n_dof
-        none = Inputs([], np.zeros((n, 0)), np.zeros((lin.constraints.shape[0], 0)), np.zeros((n, 0)), np.zeros(0), [])
-        found = outputs_of(lin, names, none, str(owner))
-        first = dict(zip(names, np.cumsum([0] + [self._width(name) for name in names]).tolist(), strict=False))
-        rows = [first[s.name] + k for s, k in self.sensors]
-        return found.start[rows], found.q.toarray()[rows]
+    def at(self, lin: Instants, owner: Owner) -> tuple[np.ndarray, np.ndarray]:
+        """Return the outputs (s, p) at instants and their derivatives (s, p, N) by all dofs.
 
-    def _width(self, name: str) -> int:
-        return next(len(s.columns) for s, _ in self.sensors if s.name == name)
+        Raises:
+            ModelError: a sensor is the length of a vector that vanishes.
+        """
+        y, Y = [], []
+        known: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+        for sensor, k in self.sensors:
+            if sensor.name not in known:
+                known[sensor.name] = _derived(lin, sensor, owner)
+            y.append(known[sensor.name][0][:, k])
+            Y.append(known[sensor.name][1][:, k])
+        return np.stack(y, axis=1), np.stack(Y, axis=1)
 
     def sizes(self, duration: float) -> np.ndarray:
         """Return the largest changes (p,) along the path: those of a vector for its columns, so that the choice of axes
@@ -80,6 +81,21 @@ class Outputs:
         """Return the unit of an output."""
         sensor, k = self.sensors[i]
         return sensor.unit if isinstance(sensor.unit, str) else sensor.unit[k]
+
+
+def _derived(lin: Instants, sensor: Sensor, owner: Owner) -> tuple[np.ndarray, np.ndarray]:
+    """Return the columns (s, k) of a sensor of places at instants, and their derivatives (s, k, N) by all dofs."""
+    system, states = lin.system, lin.tangents.states
+    record = system.system.record[sensor.first : sensor.last]
+    values, by = place_records(system, states.Q[:, 0], states.D[:, 0], record)
+    J, found, vanishes = slopes(sensor, values, record, system.length)
+    if vanishes.any():
+        raise ModelError(
+            f'outputs: "{sensor.name}" ({sensor.kind}) is the length of a vector that is zero at '
+            f"{lin.times[vanishes.argmax()]:.4g} s, where it has no derivative",
+            owner=owner, key="outputs", value=sensor.name, remedy="take sensors of components (displacement, rotation)",
+        )  # fmt: skip
+    return found, J @ by
 
 
 def find_outputs(compiled: CompiledModel, given: Mapping[str, Any], duration: float, owner: Owner) -> Outputs:
@@ -170,10 +186,10 @@ class Efforts:
             par[i][e, [KP, KD]] = p, d
         return replace(compiled, system=compiled.system.with_parameters(par), functions=list(compiled.functions))
 
-    def coordinates(self, tangent: Tangent) -> np.ndarray:
-        """Return the coordinates (p,) of the joints in a state, from the start of the model [rad], [m]."""
-        tables = {i: tangent.outputs(i) for i in {i for i, _ in self.places}}
-        return np.array([tables[i][e, 1] - tangent.compiled.blocks[i].par[e, START] for i, e in self.places])
+    def coordinates(self, lin: Instants) -> np.ndarray:
+        """Return the coordinates (s, p) of the joints at instants, from the start of the model [rad], [m]."""
+        tables = {i: lin.tangents.outputs(i) for i in {i for i, _ in self.places}}
+        return np.stack([tables[i][:, e, 1] - lin.system.blocks[i].par[e, START] for i, e in self.places], axis=1)
 
     def forces(self, system: Compiled, out: np.ndarray) -> np.ndarray:
         """Return the efforts (n, p) in the middle of steps from element outputs (n, n_out)."""
@@ -197,8 +213,8 @@ class Efforts:
         for k, i in enumerate(self.functions):
             compiled.functions[i] = make_function(float(values[k]))
 
-    def at(self, lin: Instant) -> np.ndarray:
-        """Return the forces (n, p) on the unknowns per unit of each effort."""
+    def at(self, lin: Instants) -> np.ndarray:
+        """Return the forces (s, n, p) on the unknowns per unit of each effort."""
         blocks = [lin.system.blocks[i] for i in sorted({i for i, _ in self.places})]
         return lin.forces_of(self.functions, blocks)
 
@@ -217,6 +233,6 @@ def find_efforts(compiled: CompiledModel, joints: Sequence[str], motors: Sequenc
     return Efforts(list(joints), list(motors), places, functions, units)
 
 
-def projected(lin: Instant, outputs: Outputs, efforts: Efforts, owner: Owner) -> Projected | None:
-    """Return the matrices of small motions about a state with the bases of its zero dynamics; see `project`."""
-    return project(*lin.dense(), efforts.at(lin), outputs.at(lin, owner)[1][:, lin.dofs])
+def projected(lin: Instants, outputs: Outputs, efforts: Efforts, owner: Owner) -> tuple[Projected, np.ndarray]:
+    """Return the matrices of small motions about instants with the bases of their zero dynamics; see `project`."""
+    return project(*lin.dense(), efforts.at(lin), outputs.at(lin, owner)[1][:, :, lin.dofs])

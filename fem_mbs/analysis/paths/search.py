@@ -21,12 +21,12 @@ from scipy.ndimage import gaussian_filter1d
 
 from fem_mbs.analysis.context import RunContext
 from fem_mbs.analysis.march import transient_functions
-from fem_mbs.analysis.paths.equations import TAIL, Equations, averaged, state_at
+from fem_mbs.analysis.paths.equations import TAIL, Equations, state_at
 from fem_mbs.analysis.paths.equilibria import Equilibrium, Follower
-from fem_mbs.analysis.paths.motions import Motion, interpolated
+from fem_mbs.analysis.paths.motions import Motion, interpolated, spline_through
 from fem_mbs.analysis.paths.places import Efforts, Outputs
 from fem_mbs.analysis.paths.window import Window, check_size
-from fem_mbs.analysis.paths.zeros import WEIGHT, null_space, zeros_of
+from fem_mbs.analysis.paths.zeros import decay_time, null_space, zeros_of
 from fem_mbs.analysis.start.initial import consistent_velocities
 from fem_mbs.analysis.transient.chunk import Chunk
 from fem_mbs.analysis.transient.settings import Settings
@@ -35,7 +35,6 @@ from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, Owner
 
 __all__ = ["Found", "Request", "search"]
 
-_DECAY = np.log(1e8)  # of pre- and post-action, over the slowest zero
 _LONGEST = 4.0  # post-action over the duration, as far as it is chosen automatically
 #: Steps before the path at least: splines of efforts that begin with a kink reach into them.
 _LEAD = 2
@@ -52,9 +51,6 @@ _NEAR = 2e-2  # error at which the motors let go, over the size of the path
 _WIDTH = 2.0
 _WORSE = 3.0  # error over the smallest one at which the iteration is given up
 _QUICK = 0.5  # change of the error in an iteration with which the linear problem is kept
-#: The mid-point rule averages inertia and stiffness with 1/4, and efforts that follow a spline with 1/8, of both
-#: neighbours.
-_MIDPOINT = WEIGHT - 0.125
 _LEFT = 1e-2  # of the largest change of an effort that may be left at an end of the window
 
 
@@ -137,7 +133,7 @@ class _Search:
         zeros, infinite = zeros_of(self.start.at)
         growing = _growing(zeros)
         check_size(self.start.at.T.shape[1], max(round(asked.duration / self.h), 1), self.owner)
-        self.before = self._whole(asked.before, zeros[growing].real if growing.any() else None)
+        self.before = self._whole(asked.before, zeros[growing] if growing.any() else None)
         if asked.before is None:
             self.before = max(self.before, _LEAD * self.h)
         if growing.any():
@@ -148,7 +144,7 @@ class _Search:
                         f"the window is too short: {word} = {given:g} s leaves "
                         f"{100.0 * np.exp(-given * rate):.3g} % of a motion with the zero {rate:.4g} 1/s",
                         owner=self.owner, key=word, value=given,
-                        remedy=f"take {_DECAY / rate:.3g} s, or leave it out",
+                        remedy=f"take {decay_time(zeros[growing]):.3g} s, or leave it out",
                     )  # fmt: skip
         rests = self._equilibria()
         last, _ = zeros_of(rests[-1][1].at)
@@ -192,18 +188,18 @@ class _Search:
         )  # fmt: skip
 
     # --- the window ------------------------------------------------------------------------------------------------
-    def _whole(self, given: float | None, rates: np.ndarray | None, most: float = np.inf) -> float:
-        """Return a time before or after the path in whole steps: the one given, or that in which rates [1/s] decay."""
+    def _whole(self, given: float | None, zeros: np.ndarray | None, most: float = np.inf) -> float:
+        """Return a time before or after the path in whole steps: the one given, or that in which zeros [1/s] fade."""
         if given is not None:
             return round(given / self.h) * self.h
-        if rates is None:
+        if zeros is None:
             return 0.0
-        return float(np.ceil(min(_DECAY / np.abs(rates).min(), most) / self.h - 1e-9) * self.h)
+        return float(np.ceil(min(decay_time(zeros), most) / self.h - 1e-9) * self.h)
 
     @staticmethod
     def _stable(zeros: np.ndarray) -> np.ndarray | None:
         decaying = zeros.real < -_SLOW * np.abs(zeros)
-        return zeros[decaying].real if decaying.any() else None
+        return zeros[decaying] if decaying.any() else None
 
     def _left(self, efforts: np.ndarray, end: Equilibrium, growing: bool, zeros: np.ndarray) -> tuple[float, float]:
         """Return what is left of the efforts at both ends, over their largest change; refuse a window that is too
@@ -261,12 +257,12 @@ class _Search:
         q = self.equations.coordinates(motion, efforts)
         angles = [i for i, unit in enumerate(self.asked.efforts.units) if unit == "N m"]
         q[:, angles] = np.unwrap(q[:, angles], axis=0)
-        return averaged(efforts, _MIDPOINT), q, solved is not None
+        return spline_through(efforts), q, solved is not None
 
     def _turned(self, x: np.ndarray) -> np.ndarray:
         """Return changes (n + 1, p) of the coordinates of the joints for increments (n + 1, n)."""
         assert self.window is not None
-        return np.array([a.B.T @ now for a, now in zip(self.window.at, x, strict=True)])
+        return np.einsum("snp,sn->sp", self.window.at.B, x)
 
     @property
     def _fading(self) -> np.ndarray:
@@ -324,14 +320,14 @@ class _Search:
                 if found is None:
                     held, efforts = False, _at_ends(acting)
                 else:
-                    self.window, held, efforts = found[2], False, averaged(found[1], _MIDPOINT)
+                    self.window, held, efforts = found[2], False, spline_through(found[1])
                 continue
             if self.window is None or error > _QUICK * before:
                 self.window = self.equations.window(motion, _at_ends(acting))
             before = error
             slow = gaussian_filter1d(e, _WIDTH, axis=0, mode="nearest")
-            ways = zip(self.window.at, slow[-1] + self._fading[:, None] * (slow - slow[-1]), strict=True)
-            wanted = np.array([a.P[:, -e.shape[1] :] @ now for a, now in ways])
+            slow = slow[-1] + self._fading[:, None] * (slow - slow[-1])
+            wanted = np.einsum("snp,sp->sn", self.window.at.P[:, :, -e.shape[1] :], slow)
             x, more = self.window.solve(wanted, np.zeros_like(wanted))
             if held:
                 q, efforts = np.vstack((q[:1], self._places)) + self._turned(x), _at_ends(acting)

@@ -2,27 +2,37 @@
 
 At the steps n = 0 ... N increments q[n], multipliers y[n] and efforts u[n] obey
 
-    M (q[n+1] - 2 q[n] + q[n-1])/h^2 + C (q[n+1] - q[n-1])/(2 h) + K (w q[n+1] + (1 - 2 w) q[n] + w q[n-1])
-        + G^T y[n] = B u[n],      G q[n] = 0,      Y q[n] = e[n],
+    M[n] a[n] + C[n] v[n] + K[n] q[n] + G[n]^T y[n] = B[n] u[n] - r[n],      G q[n] = -gaps,      Y q[n] = e[n],
+    W a[n] = (q[n+1] - 2 q[n] + q[n-1])/h^2,    W v[n] = (q[n+1] - q[n-1])/(2 h),
 
-with matrices that change from step to step.  The equations without y and u (`zeros`) are one banded system of all
-steps: at the start all motions but those that grow are at rest, at the end none is left that would grow.  This is the
-bounded solution, which Ledesma & Bayo (1993), eqs 26 to 28, find in the frequency domain for constant coefficients.
-It is non-causal where the zero dynamics are unstable, and the causal one where they are not (Devasia, Chen & Paden
-1996, doi:10.1109/9.508898, call it stable inversion).
+where W x[n] = w x[n-1] + (1 - 2 w) x[n] + w x[n+1].  Rows L[n]^T (`zeros`) leave y and u out.  Their equations f[n] = 0
+are solved as W f = 0, which needs no rates:
+
+    L[n]^T (M[n] (q[n+1] - 2 q[n] + q[n-1])/h^2 + C[n] (q[n+1] - q[n-1])/(2 h)) + W (L^T K q)[n] = -W (L^T r)[n].
+
+K is that of each step.  With K[n] for its neighbours too, a stiff part that turns by d from step to step would
+resist its rotation with EA d^2/L, and Newton's method would diverge.  M and C taken before W are exact up to terms of
+order h^2.  L[n] is turned within its span so that it changes as little as it can from step to step.
+
+This is one banded system of all steps: at the start all motions but those that grow are at rest, at the end none is
+left that would grow.  It gives the bounded solution, which Ledesma & Bayo (1993), eqs 26 to 28, find in the frequency
+domain for constant coefficients.  It is non-causal where the zero dynamics are unstable, and the causal one where they
+are not (Devasia, Chen & Paden 1996, doi:10.1109/9.508898, call it stable inversion).
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 from scipy.linalg import LinAlgError, LinAlgWarning, solve_banded
 
-from fem_mbs.analysis.paths.zeros import Projected, bounded
+from fem_mbs.analysis.paths.zeros import WEIGHT, Projected, bounded
 from fem_mbs.errors import AnalysisError, ModelError, Owner
 
-__all__ = ["Window", "check_size"]
+__all__ = ["Rows", "Window", "averaged", "check_size"]
 
 _MEMORY = 2.0**31  # bytes of the banded matrix
 
@@ -40,28 +50,66 @@ def check_size(unknowns: int, steps: int, owner: Owner) -> None:
         )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Rows:
+    """Equations of states without efforts and multipliers, and of the efforts.
+
+    Attributes:
+        T, P, L, U, B: of `Projected`, with a first index of the state.
+        M, C, K: (s, k + p, n) rows L^T and U of the matrices.
+    """
+
+    T: np.ndarray
+    P: np.ndarray
+    L: np.ndarray
+    U: np.ndarray
+    B: np.ndarray
+    M: np.ndarray
+    C: np.ndarray
+    K: np.ndarray
+
+    @classmethod
+    def of(cls, at: Projected) -> Rows:
+        """Return those of many states."""
+        both = np.concatenate((at.L.swapaxes(1, 2), at.U), axis=1)
+        return cls(at.T, at.P, at.L, at.U, at.B, *(both @ A for A in (at.M, at.C, at.K)))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Rows]) -> Rows:
+        """Return those of all states one after the other; bases L change as little as they can from one to the next."""
+        all_ = cls(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(cls)))
+        k = all_.L.shape[2]
+        if not k:
+            return all_
+        W, _, V = np.linalg.svd(all_.L[1:].swapaxes(1, 2) @ all_.L[:-1])
+        turns = np.concatenate((np.eye(k)[None], W @ V))
+        for n in range(1, len(turns)):
+            turns[n] = turns[n] @ turns[n - 1]
+        rows = [A.copy() for A in (all_.M, all_.C, all_.K)]
+        for A in rows:
+            A[:, :k] = turns.swapaxes(1, 2) @ A[:, :k]
+        return cls(all_.T, all_.P, all_.L @ turns, all_.U, all_.B, *rows)
+
+
 class Window:
     """The equations of a window of N steps of h [s], about the states of a motion.
 
     Args:
-        at: (N + 1) matrices of the states at the ends of steps.
-        rests: those of the equilibria before and after the window.
+        at: equations of the (N + 1) ends of steps.
+        rests: matrices of the equilibria before and after the window.
     """
 
-    def __init__(
-        self, at: Sequence[Projected], rests: tuple[Projected, Projected], h: float, owner: Owner
-    ) -> None:  # fmt: skip
+    def __init__(self, at: Rows, rests: tuple[Projected, Projected], h: float, owner: Owner) -> None:
         self.at, self.h, self.owner = at, h, owner
-        n, k = len(at) - 1, at[0].T.shape[1]
+        n, k = len(at.T) - 1, at.T.shape[2]
         self.start, _ = bounded(rests[0], h, n)
         _, self.end = bounded(rests[1], h, n, 2 * k - len(self.start))
         self.rests = rests
         first = len(self.start)
         self.bands = first + k - 1, 3 * k - 1 - first
-        self._last: tuple | None = None
 
     def solve(self, particular: np.ndarray, residual: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return increments q (N + 1, n) of the motion, and changes u (N + 1, p) of the efforts.
+        """Return increments q (N + 1, n) of the motion, and changes W u (N + 1, p) of the efforts.
 
         Args:
             particular: (N + 1, n) increments with the wanted changes of outputs and gaps.
@@ -70,30 +118,25 @@ class Window:
         Raises:
             AnalysisError: the equations are singular.
         """
-        at, n, k = self.at, len(self.at) - 1, self.at[0].T.shape[1]
-        z = self._banded(particular, residual) if k else np.zeros((n + 1, 0))
-        q = particular + np.array([a.T @ now for a, now in zip(at, z, strict=True)])
-        u = np.empty((n + 1, at[0].B.shape[1]))
-        for i, a in enumerate(at[1:-1], start=1):
-            before, here, after = self._steps(a)
-            u[i] = a.U @ (residual[i] + before @ q[i - 1] + here @ q[i] + after @ q[i + 1])
+        at, k = self.at, self.at.T.shape[2]
+        z = self._banded(particular, residual) if k else np.zeros((len(at.T), 0))
+        q = particular + _times(at.T, z)
+        u = np.empty((len(q), at.B.shape[2]))
+        u[1:-1] = averaged(_times(at.U, residual), WEIGHT)[1:-1]
+        for step, block in enumerate(self._blocks(slice(k, None))):
+            u[1:-1] += _times(block, _shifted(q, step))
         u[0], u[-1] = 2.0 * u[1] - u[2], 2.0 * u[-2] - u[-3]
         return q, u
 
-    def _steps(self, at: Projected) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the matrices of the steps of a state; neighbours may share them."""
-        if self._last is None or self._last[0] is not at:
-            self._last = at, at.steps(self.h)
-        return self._last[1]
+    def _blocks(self, rows: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the matrices (N - 1, k, n) of q[n-1], q[n] and q[n+1] in some rows of the equations of steps."""
+        m, c = self.at.M[1:-1, rows] / self.h**2, self.at.C[1:-1, rows] / (2.0 * self.h)
+        K = WEIGHT * self.at.K[:, rows]
+        return m - c + K[:-2], (1.0 / WEIGHT - 2.0) * K[1:-1] - 2.0 * m, m + c + K[2:]
 
     def _banded(self, particular: np.ndarray, residual: np.ndarray) -> np.ndarray:
-        at, n, k, (low, up) = self.at, len(self.at) - 1, self.at[0].T.shape[1], self.bands
+        at, n, k, (low, up) = self.at, len(particular) - 1, self.at.T.shape[2], self.bands
         matrix, right = np.zeros((low + up + 1, (n + 1) * k)), np.zeros((n + 1) * k)
-
-        def put(row: int, column: int, block: np.ndarray) -> None:
-            i, j = np.indices(block.shape)
-            matrix[up + (row + i) - (column + j), column + j] = block
-
         # the conditions at both ends are about the bases of the equilibria there
         rests = np.zeros_like(particular[0]), self._rest(particular[-1])
         for rows, row, two, basis, rest in (
@@ -102,19 +145,18 @@ class Window:
         ):
             for half, step in enumerate(two):
                 part = rows[:, half * k : (half + 1) * k] @ basis.T
-                put(row, step * k, part @ at[step].T)
+                i, j = np.indices((len(rows), k))
+                matrix[up + row + i - step * k - j, step * k + j] = part @ at.T[step]
                 right[row : row + len(rows)] += part @ (rest - particular[step])
         first = len(self.start)
-        for i, a in enumerate(at[1:-1]):
-            row = first + i * k
-            right[row : row + k] -= a.L.T @ residual[i + 1]
-            for j, part in enumerate(self._steps(a)):
-                block = a.L.T @ part
-                put(row, (i + j) * k, block @ at[i + j].T)
-                right[row : row + k] -= block @ particular[i + j]
+        inner = -averaged(_times(at.L.swapaxes(1, 2), residual), WEIGHT)[1:-1]
+        i, j = np.indices((k, k))
+        columns = k * np.arange(n - 1)[:, None, None] + j
+        for step, block in enumerate(self._blocks(slice(0, k))):
+            matrix[up + first + i - step * k - j, columns + step * k] = block @ _shifted(at.T, step)
+            inner -= _times(block, _shifted(particular, step))
+        right[first : first + inner.size] = inner.ravel()
         try:
-            import warnings
-
             with warnings.catch_warnings():
                 warnings.simplefilter("error", LinAlgWarning)
                 z = solve_banded((low, up), matrix, right, overwrite_ab=True, check_finite=False)
@@ -129,6 +171,22 @@ class Window:
 
     def _rest(self, particular: np.ndarray) -> np.ndarray:
         """Return increments (n,) at rest with the outputs of others (n,), at the end."""
-        a = self.at[-1]
-        K = a.L.T @ a.K
-        return particular - a.T @ np.linalg.lstsq(K @ a.T, K @ particular, rcond=1e-10)[0]
+        T = self.at.T[-1]
+        K = self.at.K[-1, : T.shape[1]]
+        return particular - T @ np.linalg.lstsq(K @ T, K @ particular, rcond=1e-10)[0]
+
+
+def averaged(a: np.ndarray, w: float) -> np.ndarray:
+    """Return w a[n-1] + (1 - 2 w) a[n] + w a[n+1] (n + 1, ...), where a stays as it is before and after the window."""
+    wide = np.concatenate((a[:1], a, a[-1:]))
+    return a + w * (wide[2:] - 2.0 * a + wide[:-2])
+
+
+def _times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Return products (s, m) of matrices (s, m, n) and vectors (s, n)."""
+    return np.einsum("smn,sn->sm", A, x)
+
+
+def _shifted(a: np.ndarray, step: int) -> np.ndarray:
+    """Return entries n - 1 (step 0), n or n + 1 for all inner n."""
+    return a[step : len(a) - 2 + step]

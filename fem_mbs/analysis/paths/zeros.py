@@ -15,26 +15,27 @@ Those with a positive real part make the causal solution grow without bound; the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from scipy.linalg import eig, ordqz
 
-__all__ = ["Projected", "WEIGHT", "bounded", "null_space", "project", "zeros_of"]
+__all__ = ["Projected", "WEIGHT", "bounded", "decay_time", "null_space", "project", "zeros_of"]
 
 #: Weight of the neighbours in K (w q[n-1] + (1 - 2 w) q[n] + w q[n+1]).  With less than a fourth, zeros at infinity
 #: have one root inside of the unit circle and one outside, and changes of efforts do not ring from step to step.
-WEIGHT = 0.24
+WEIGHT = 0.22
+_FADED, _FADED_SERIES = np.log(1e8), np.log(1e5)
 _RANK = 1e-10  # singular values over the largest
 _INFINITE = 1e-9  # 1/s of zeros at infinity, over the largest finite one
 
 
 @dataclass(frozen=True)
 class Projected:
-    """Matrices of small motions about a state, and their bases.
+    """Matrices of small motions about states, and their bases; arrays of many states have a first index (s, ...).
 
     Attributes:
-        M, C, K: (n, n) dense.
+        M, C, K: (n, n).
         G: (m, n) constraints, columns: (n, m) forces of their multipliers.
         B: (n, p) forces of the efforts, Y: (p, n) derivatives of the outputs.
         T: (n, k) motions that leave the outputs, L: (n, k) rows without efforts and multipliers.
@@ -54,39 +55,58 @@ class Projected:
     P: np.ndarray
     U: np.ndarray
 
+    def __getitem__(self, number: int) -> Projected:
+        """Return the matrices of one of many states."""
+        return Projected(*(getattr(self, f.name)[number] for f in fields(self)))
+
     def steps(self, h: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the matrices (n, n) of q[n-1], q[n] and q[n+1] in the equations of steps of h [s]."""
         m, c, w = self.M / h**2, self.C / (2.0 * h), WEIGHT * self.K
         return m - c + w, self.K - 2.0 * (w + m), m + c + w
 
 
-def _divided(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return an orthonormal basis (n, k) of the null space of A (m, n), its pseudo-inverse (n, m), and its rank."""
-    if not A.shape[0]:
-        return np.eye(A.shape[1]), np.zeros((A.shape[1], 0)), 0
-    size = np.linalg.norm(A, axis=1)
+def _divided(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return orthonormal bases (s, n, k) of the null spaces of A (s, m, n), pseudo-inverses (s, n, m), and ranks (s,).
+
+    The bases are those of the smallest rank.
+    """
+    s, m, n = A.shape
+    if not m:
+        return np.broadcast_to(np.eye(n), (s, n, n)), np.zeros((s, n, 0)), np.zeros(s, int)
+    size = np.linalg.norm(A, axis=2)
     size = np.where(size > 0.0, size, 1.0)
-    W, values, V = np.linalg.svd(A / size[:, None])
-    rank = int(np.count_nonzero(values > _RANK * values.max(initial=0.0)))
-    return V[rank:].T, (V[:rank].T / values[:rank]) @ (W[:, :rank].T / size), rank
+    W, values, V = np.linalg.svd(A / size[:, :, None])
+    ranks = np.count_nonzero(values > _RANK * values.max(axis=1, initial=0.0)[:, None], axis=1)
+    rank = int(ranks.min(initial=min(m, n)))
+    rows = W[:, :, :rank].swapaxes(1, 2) / size[:, None, :] / values[:, :rank, None]
+    return V[:, rank:].swapaxes(1, 2), V[:, :rank].swapaxes(1, 2) @ rows, ranks
 
 
 def null_space(A: np.ndarray) -> tuple[np.ndarray, int]:
     """Return an orthonormal basis (n, k) of the null space of A (m, n), and the rank of A."""
-    basis, _, rank = _divided(A)
-    return basis, rank
+    basis, _, rank = _divided(A[None])
+    return basis[0], int(rank[0])
 
 
 def project(
     M: np.ndarray, C: np.ndarray, K: np.ndarray, G: np.ndarray, columns: np.ndarray, B: np.ndarray, Y: np.ndarray
-) -> Projected | None:
-    """Return the matrices with their bases, None where an effort or an output repeats others or the constraints."""
-    p, m = B.shape[1], len(G)
-    T, P, motions = _divided(np.vstack((G, Y)))
-    L, U, forces = _divided(np.vstack((columns.T, B.T)))
-    if motions - null_space(G)[1] < p or forces - null_space(columns.T)[1] < p:
-        return None
-    return Projected(M, C, K, G, columns, B, Y, T, L, P, U.T[m:])
+) -> tuple[Projected, np.ndarray]:
+    """Return the matrices of many states with their bases, and the numbers of the states in which an effort or an
+    output repeats others or the constraints, or in which the bases have another size than in the first.
+
+    The bases are of use only where there is none of them.
+    """
+    p, m = B.shape[2], G.shape[1]
+    across = columns.swapaxes(1, 2)
+    T, P, motions = _divided(np.concatenate((G, Y), axis=1))
+    L, U, forces = _divided(np.concatenate((across, B.swapaxes(1, 2)), axis=1))
+    bad = (motions - _ranks(G) < p) | (forces - _ranks(across) < p) | (motions != motions[0]) | (forces != forces[0])
+    return Projected(M, C, K, G, columns, B, Y, T, L, P, U.swapaxes(1, 2)[:, m:]), np.flatnonzero(bad)
+
+
+def _ranks(A: np.ndarray) -> np.ndarray:
+    """Return the ranks (s,) of A (s, m, n)."""
+    return _divided(A)[2]
 
 
 def zeros_of(at: Projected) -> tuple[np.ndarray, int]:
@@ -105,6 +125,23 @@ def zeros_of(at: Projected) -> tuple[np.ndarray, int]:
     alpha, beta = eig(A, E, right=False, homogeneous_eigvals=True)
     far = np.abs(beta) <= _INFINITE * np.abs(alpha)
     return size * alpha[~far] / beta[~far], int(np.count_nonzero(far))
+
+
+def decay_time(zeros: np.ndarray) -> float:
+    """Return the time [s] in which motions with these zeros (k,), growing or decaying, fade.
+
+    One zero takes ln(1e8) over its real part.  Several real ones alike act one after the other: the waves of a string
+    that has n elements pass n of them.  The response of such lags in series has a tail below exp(-a t)/prod(1 - a/rate)
+    for every a below the smallest rate (Chernoff's bound), here 1e-5.
+    """
+    rates = np.abs(zeros.real)
+    single = _FADED / float(rates.min())
+    rates = rates[np.abs(zeros.imag) < rates]
+    if rates.size < 2:
+        return single
+    a = rates.min() * np.linspace(0.02, 0.98, 97)
+    series = (_FADED_SERIES - np.log1p(-np.multiply.outer(a, 1.0 / rates)).sum(axis=1)) / a
+    return max(single, float(series.min()))
 
 
 def bounded(at: Projected, h: float, length: int, grow: int | None = None) -> tuple[np.ndarray, np.ndarray]:

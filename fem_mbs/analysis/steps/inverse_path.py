@@ -203,7 +203,7 @@ smoother path: four continuous derivatives for a load below a carriage."""
         return {"rule": "midpoint", "mid_step": True}
 
     def kernels(self, options: Any) -> tuple[str, ...]:
-        return ("steps",)
+        return ("steps", "many states")
 
     def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> InversePathReport:
         from fem_mbs.analysis.paths.run import run_path
