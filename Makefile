@@ -57,7 +57,7 @@ types: $(READY)
 	$(BIN)/mypy -p fem_mbs
 
 validate: $(READY)
-	$(BIN)/fem-mbs validate
+	$(BIN)/fem-mbs validate -j $$(getconf _NPROCESSORS_ONLN)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py
