@@ -1,6 +1,6 @@
 """Print the oldest versions that pyproject.toml admits, as a constraints file of pip.
 
-    python .ci/bounds.py [EXTRA ...]        of the package, and of these of its extras
+python .ci/bounds.py [EXTRA ...]        of the package, and of these of its extras
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ __all__ = ["SECONDS", "ValidationFile", "find", "select"]
 _NAME = re.compile(r"[a-z][a-z_]*_\d{4}_[a-z0-9_]+")
 
 
-#: Seconds of one processor that files take which take more than a few.  Runs in several processes begin with the longest,
+#: Seconds of one processor that long files take.  Runs in several processes begin with the longest,
 #: and the everyday tests leave these files out.
 SECONDS = {
     "dias_pereira_1993_sensitivities": 29,

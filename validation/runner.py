@@ -93,7 +93,7 @@ def run_cases(
 def _run_all(
     chosen: list[tuple[ValidationFile, set[str]]], long: bool, out: Callable[[str], object], workers: int
 ) -> list[Outcome]:
-    """Run the files one after the other here, or side by side in processes; return their outcomes in the order given."""
+    """Run the files one by one here, or side by side in processes; return their outcomes in the order given."""
     if workers == 1 or len(chosen) == 1:
         outcomes = []
         for file, cases in chosen:

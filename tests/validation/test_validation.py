@@ -59,7 +59,9 @@ PROMISED = {
 }
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.long) if n in SECONDS else n for n in sorted(FILES)])
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.long) if n in SECONDS else n for n in sorted(FILES)]
+)
 def test_case(name, monkeypatch):
     for constant, value in SHORTER.get(name, {}).items():
         monkeypatch.setattr(f"fem_mbs.validation.{name}.{constant}", value)
