@@ -2,8 +2,8 @@
 
     SOURCE_DATE_EPOCH=SECONDS python .ci/build.py SOURCE DIST
 
-SOURCE is a copy of the checkout (builds write into it), DIST the folder for both.  setuptools dates the entries of a wheel
-by SOURCE_DATE_EPOCH.  Its source archive has the dates, owners and modes of the files, and is packed anew without them.
+SOURCE is a copy of the checkout (builds write into it), DIST the folder for both.  setuptools dates the entries of a
+wheel by SOURCE_DATE_EPOCH.  Its source archive has dates, owners and modes of the files, and is packed anew without.
 """
 
 from __future__ import annotations
