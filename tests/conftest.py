@@ -26,10 +26,10 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
 # --- what takes long -------------------------------------------------------------------------------------------------
-#: Tests that take half a second or more, with the seconds of a processor that they have taken with compiled kernels.
+#: Tests that take 0.3 seconds or more, with the seconds of a processor that they have taken with compiled kernels.
 #: They count as long, as those do that are marked so in their module.  `make test-seconds` writes the file.
 _SECONDS = Path(__file__).with_name("seconds.json")
-_LONG = 0.5
+_LONG = 0.3
 _BEGAN: pytest.StashKey[float] = pytest.StashKey()
 
 
