@@ -1,6 +1,6 @@
 """Models and results folders that released versions wrote: this version reads, draws and computes them.
 
-`tests/data/released/VERSION` holds a model file and the folder of results that this version made of it.
+Each folder of `tests/data/released` is named by a version, and holds a model file and the results that it made of it.
 """
 
 from __future__ import annotations
