@@ -11,11 +11,13 @@ READY := $(VENV)/.ready
 
 export PYTHON VENV
 
-.PHONY: help setup petsc demo test test-quick lint types validate bench compile generated docs-tools docs clean FORCE
+.PHONY: help setup petsc demo test test-long test-all test-seconds versions lint types validate bench compile generated docs-tools docs clean FORCE
 
 help:
 	@echo "make demo      run examples/slider_crank; results, figures and an animation in $(OUT)/slider_crank"
-	@echo "make test      all tests"
+	@echo "make test      the everyday tests: all but those that take long"
+	@echo "make test-all  all tests (what make test leaves out: make test-long)"
+	@echo "make versions  a part of the tests with the oldest and with the newest versions of what fem-mbs needs"
 	@echo "make lint      ruff: rules and format"
 	@echo "make types     mypy"
 	@echo "make validate  the published benchmarks, as a table"
@@ -44,10 +46,22 @@ demo: $(READY)
 	$(BIN)/fem-mbs animate $(OUT)/slider_crank
 
 test: $(READY)
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not long" $(PYTEST_ARGS)
+
+test-all: $(READY)
 	$(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
-test-quick: $(READY)
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not long" $(PYTEST_ARGS)
+# Those that the everyday tests leave out.
+test-long: $(READY)
+	$(BIN)/python -m pytest -n auto --dist worksteal -m long $(PYTEST_ARGS)
+
+# All tests, in one process; writes what they take to tests/seconds.json, by which `make test` leaves out the long ones.
+test-seconds: $(READY)
+	$(BIN)/python -m pytest -q --write-seconds $(PYTEST_ARGS)
+
+versions: $(READY)
+	.ci/versions.sh oldest
+	.ci/versions.sh newest
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -57,7 +71,7 @@ types: $(READY)
 	$(BIN)/mypy -p fem_mbs
 
 validate: $(READY)
-	$(BIN)/fem-mbs validate
+	$(BIN)/fem-mbs validate -j $$(getconf _NPROCESSORS_ONLN)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py

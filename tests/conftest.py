@@ -13,6 +13,7 @@ os.environ.setdefault("FEM_MBS_COMPILERS", "1")
 # Tests start some hundred interpreters: without bytecode on disk each one would compile all modules of the package.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+import json  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 import pytest  # noqa: E402
@@ -24,13 +25,76 @@ settings.register_profile("thorough", parent=settings.get_profile("default"), de
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
+# --- what takes long -------------------------------------------------------------------------------------------------
+#: Tests that take 0.3 seconds or more, with the seconds of a processor that they have taken with compiled kernels.
+#: They count as long, as those do that are marked so in their module.  `make test-seconds` writes the file.
+_SECONDS = Path(__file__).with_name("seconds.json")
+_LONG = 0.3
+_BEGAN: pytest.StashKey[float] = pytest.StashKey()
+
+
+def pytest_addoption(parser):
+    parser.addoption("--write-seconds", action="store_true", help=f"write what tests take to {_SECONDS.name}")
+
+
+def _processor() -> float:
+    """Seconds of a processor that this process and the processes it has waited for have taken."""
+    t = os.times()
+    return t.user + t.system + t.children_user + t.children_system
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    item.stash[_BEGAN] = _processor()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item):
+    report = yield
+    if report.when == "teardown":
+        report.processor_seconds = _processor() - item.stash[_BEGAN]  # sent to the process that writes the file
+    return report
+
+
+def pytest_configure(config):
+    if config.getoption("--write-seconds") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Seconds())
+
+
+class _Seconds:
+    """Collect what tests have taken, here or in workers, and write it to the file at the end."""
+
+    def __init__(self) -> None:
+        self.taken: dict[str, float] = {}
+
+    def pytest_runtest_logreport(self, report):
+        if report.when == "teardown":
+            self.taken[report.nodeid] = report.processor_seconds
+
+    def pytest_sessionfinish(self):
+        table = {name: seconds for name, seconds in _seconds().items() if name not in self.taken}
+        table |= {name: round(seconds, 1) for name, seconds in self.taken.items() if seconds >= _LONG}
+        _SECONDS.write_text(json.dumps(dict(sorted(table.items())), indent=0) + "\n", "utf-8")
+
+
+def _seconds() -> dict[str, float]:
+    return json.loads(_SECONDS.read_text("utf-8")) if _SECONDS.is_file() else {}
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest leaves out what `-m "not long"` names
 def pytest_collection_modifyitems(config, items):
-    """Put first the contract tests, which compile all element types, then the long tests, so that none begins last.
+    """Mark what takes long; put first the contract tests, which compile all element types, then the long tests, so
+    that none begins last.
 
     With ``--dist worksteal`` each worker starts on its own contiguous part of the list: the parts hold equal shares of
     the contract tests, which are sorted by element type, so that workers compile different types and find those of the
     others on disk.  Worker 0 compiles the time stepping before that, in a test that needs it.
     """
+    seconds = _seconds()
+    for item in items:
+        if item.nodeid in seconds and not item.get_closest_marker("long"):
+            item.add_marker(pytest.mark.long)
     workers = getattr(config, "workerinput", {}).get("workercount", 1)
     if workers == 1:
         return

@@ -13,9 +13,43 @@ import fem_mbs.validation as package
 from fem_mbs import Model, ModelError
 from fem_mbs.validation.case import Findings
 
-__all__ = ["ValidationFile", "find", "select"]
+__all__ = ["SECONDS", "ValidationFile", "find", "select"]
 
 _NAME = re.compile(r"[a-z][a-z_]*_\d{4}_[a-z0-9_]+")
+
+
+#: Seconds of one processor that long files take.  Runs in several processes begin with the longest,
+#: and the everyday tests leave these files out.
+SECONDS = {
+    "dias_pereira_1993_sensitivities": 29,
+    "betsch_steinmann_2002_flexible_links": 22,
+    "nafems_1990_shells": 20,
+    "hetenyi_1946_contact": 19,
+    "lee_1968_frame": 19,
+    "ledesma_bayo_1993_inverse": 16,
+    "fryba_1972_ball_on_beam": 15,
+    "timoshenko_1961_plates_and_cylinders": 14,
+    "macneal_harder_1985_shells": 13,
+    "sze_2004_shells": 13,
+    "reissner_1973_random_beams": 13,
+    "sze_2004_cylinders": 12,
+    "simo_tarnow_1994_free_shells": 12,
+    "dadeppo_schmidt_1975_arch": 12,
+    "ziegler_1952_pendulum": 11,
+    "coleman_feingold_1958_ground_resonance": 10,
+    "euler_1769_capstan": 9,
+    "kane_1987_channel": 7,
+    "jimenez_1993_pendulum": 6,
+    "nafems_1995_laminates": 6,
+    "argyris_1979_frame": 5,
+    "anderson_1993_chain": 4,
+    "melzer_1993_reduced_bodies": 4,
+    "hoffmann_2002_mode_coupling": 4,
+    "betsch_leyendecker_2006_joints": 3,
+    "fryba_1972_moving_mass": 3,
+    "arnold_bruls_2007_rules": 3,
+    "bhuta_jones_1963_whirling_bar": 2,
+}
 
 
 @dataclass(frozen=True)

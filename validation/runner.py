@@ -10,11 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
-from fem_mbs import ModelError
+from fem_mbs import ModelError, run_tasks
 from fem_mbs.validation.case import Findings, Row
 from fem_mbs.validation.kinds import KINDS, PROPERTY, totals
-from fem_mbs.validation.registry import ValidationFile, select
+from fem_mbs.validation.registry import SECONDS, ValidationFile, select
 from fem_mbs.validation.report import write_report
 
 __all__ = ["Outcome", "run_cases"]
@@ -39,6 +40,7 @@ def run_cases(
     report_dir: str | Path | None = None,
     list_only: bool = False,
     out: Callable[[str], object] = print,
+    workers: int = 1,
 ) -> int:
     """Run validation cases and print the table (case, quantity, measured, reference, tolerance, pass).
 
@@ -49,12 +51,15 @@ def run_cases(
         report_dir: write report.html with problems, sources, tables and figures into this folder.
         list_only: only print what there is.
         out: takes the lines.
+        workers: files that run side by side, each in a process (needs dask); their tables then come in the order in
+            which the files end, those of the JSON file and of the report as always.
 
     Returns:
         0 if all rows pass, 1 if one does not (a case that cannot be run counts as one).
 
     Raises:
         ModelError: an unknown case, or a file that cannot be written.
+        InputError: a number of workers below 1, or more than one without dask.
     """
     chosen = select(names)
     if list_only:
@@ -64,14 +69,15 @@ def run_cases(
         if path is not None:
             _make_folder(Path(path) if path == report_dir else Path(path).parent)
     out(_line("case", "quantity", "measured", "reference", "tolerance", "pass", "reference is"))
-    outcomes = [_run(file, cases, long, out) for file, cases in chosen]
+    started = perf_counter()
+    outcomes = _run_all(chosen, long, out, workers)
+    elapsed = perf_counter() - started
     rows = [row for outcome in outcomes for row in outcome.findings.rows]
     failed = [row for row in rows if not row.passed]
-    seconds = sum(outcome.seconds for outcome in outcomes)
     out("")
     for line in _summary(rows):
         out(line)
-    out(f"{len(rows) - len(failed)} of {len(rows)} rows pass, {len(outcomes)} files, {seconds:.1f} s")
+    out(f"{len(rows) - len(failed)} of {len(rows)} rows pass, {len(outcomes)} files, {elapsed:.1f} s")
     for row in failed:
         numbers = f"{_number(row.measured)}, not {_number(row.reference)} +- {row.tolerance:.3g}"
         out(f"FAILED  {row.case}: {row.quantity}: {numbers}")
@@ -84,29 +90,67 @@ def run_cases(
     return 1 if failed else 0
 
 
-def _run(file: ValidationFile, cases: set[str], long: bool, out: Callable[[str], object]) -> Outcome:
+def _run_all(
+    chosen: list[tuple[ValidationFile, set[str]]], long: bool, out: Callable[[str], object], workers: int
+) -> list[Outcome]:
+    """Run the files one by one here, or side by side in processes; return their outcomes in the order given."""
+    if workers == 1 or len(chosen) == 1:
+        outcomes = []
+        for file, cases in chosen:
+            outcomes.append(_run(file, cases, long))
+            _print(outcomes[-1], out)
+        return outcomes
+    # The longest first: what begins last is short, and no worker waits long for it.
+    order = sorted(range(len(chosen)), key=lambda k: -SECONDS.get(chosen[k][0].name, 0.0))
+    ended: dict[int, Outcome] = {}
+
+    def progress(state: Any) -> None:
+        if state.index is not None:
+            k = order[state.index]
+            result = state.result
+            ended[k] = result if isinstance(result, Outcome) else _stopped(chosen[k][0], result.reason)
+            _print(ended[k], out)
+
+    tasks = [(*chosen[k], long) for k in order]
+    run_tasks(_run, tasks, workers=workers, progress=progress, errors="return")
+    return [ended[k] for k in range(len(chosen))]
+
+
+def _run(file: ValidationFile, cases: set[str], long: bool) -> Outcome:
     findings, trouble = Findings(long=long), ""
     started = perf_counter()
     try:
         file.check(findings)
     except Exception as error:  # one case that breaks must not hide what the others find
         trouble = "".join(traceback.format_exception(error))
-        case = next(iter(file.cases))
-        findings.row(
-            case, f"runs to its end ({type(error).__name__}: {error})", math.nan, 1.0, "it stopped", PROPERTY,
-            tolerance=0.0,
-        )  # fmt: skip
-        cases = cases | {case}
+        cases = cases | {_add_stop(file, findings, f"{type(error).__name__}: {error}")}
     findings.rows = [row for row in findings.rows if row.case in cases]
-    outcome = Outcome(file, findings, perf_counter() - started, trouble)
+    return Outcome(file, findings, perf_counter() - started, trouble)
+
+
+def _stopped(file: ValidationFile, reason: str) -> Outcome:
+    """Return the outcome of a file whose process has ended without one."""
+    findings = Findings()
+    _add_stop(file, findings, reason)
+    return Outcome(file, findings, 0.0, reason)
+
+
+def _add_stop(file: ValidationFile, findings: Findings, reason: str) -> str:
+    """Add the row that fails because a file did not run to its end; return its case."""
+    case = next(iter(file.cases))
+    findings.row(case, f"runs to its end ({reason})", math.nan, 1.0, "it stopped", PROPERTY, tolerance=0.0)
+    return case
+
+
+def _print(outcome: Outcome, out: Callable[[str], object]) -> None:
+    file = outcome.file
     out("")
     out(f"{file.title}  ({file.name}, {outcome.seconds:.1f} s)")
-    for row in findings.rows:
+    for row in outcome.findings.rows:
         for line in _lines(row):
             out(line)
-    if trouble:
-        out(textwrap.indent(trouble, "    "))
-    return outcome
+    if outcome.trouble:
+        out(textwrap.indent(outcome.trouble, "    "))
 
 
 def _list(chosen: list[tuple[ValidationFile, set[str]]], out: Callable[[str], object]) -> None:

@@ -159,8 +159,9 @@ def run(
         before = Results.open(directory)
         if before.header.get("fingerprint") != header["fingerprint"]:
             raise ResultsError(
-                f'Results folder "{directory}": they come from another model, or this one was changed since; run it '
-                "from its start into another folder"
+                f'Results folder "{directory}": they come from another model or another fem-mbs '
+                f"({before.header['version']} wrote them), or the model was changed since; run it from its start into "
+                "another folder"
             )
         if restart == -1 and not before.restart_points and not before.complete:
             log.warning('Results folder "%s": no restart point yet; the run starts anew', directory)

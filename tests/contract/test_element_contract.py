@@ -372,12 +372,22 @@ def deformed_states(s, U, ends, case, rng, turn):
 
 
 # --- collection ------------------------------------------------------------------------------------------------------
+#: Continua of all cells share one piece of code: in everyday tests these cells stand for the others.
+_CONTINUA = ("solid_", "plane_", "axisymmetric_", "pressure_", "traction_")
+_STAND_IN = ("tetra10", "quad8_reduced", "incompatible")
+
+
+def everyday(name):
+    return not name.startswith(_CONTINUA) or any(cell in name for cell in _STAND_IN)
+
+
 def collect():
     for name in element_types():
         entry = CASES.get(name, {})  # a missing one fails in test_contract_table_is_complete
         variants = entry if isinstance(entry, dict) else {"": entry}
         for variant, case in variants.items():
-            yield pytest.param((name, case), id=f"{name}-{variant}" if variant else name)
+            marks = () if everyday(name) else pytest.mark.long
+            yield pytest.param((name, case), id=f"{name}-{variant}" if variant else name, marks=marks)
 
 
 @pytest.fixture(params=list(collect()), scope="module")
@@ -387,7 +397,8 @@ def subject(request):
 
 
 def seeds(n=4):
-    return pytest.mark.parametrize("seed", range(n))
+    """The first everyday; all seeds in the long run."""
+    return pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.long) for k in range(1, n))])
 
 
 def small(value, scale, tolerance):

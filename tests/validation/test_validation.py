@@ -7,6 +7,7 @@ import inspect
 import json
 import math
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,40 +18,9 @@ from fem_mbs.validation.capabilities import CAPABILITIES
 from fem_mbs.validation.case import Curve, Findings, Row, crossings, interpolated_extreme
 from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY, printed, totals
 from fem_mbs.validation.listing import markdown
-from fem_mbs.validation.registry import ValidationFile, find, select
+from fem_mbs.validation.registry import SECONDS, ValidationFile, find, select
 from fem_mbs.validation.runner import run_cases
 
-# Files that take more than a few seconds: `make test-quick` leaves them out.
-SLOW = (
-    "fryba_1972_ball_on_beam",
-    "euler_1769_capstan",
-    "hertz_1882_half_space",
-    "hetenyi_1946_contact",
-    "timoshenko_1955_crossed_beams",
-    "simo_tarnow_1992_machine",
-    "meijaard_1993_slider_crank",
-    "gonzalez_1996_order",
-    "doan_1993_spring",
-    "reissner_1973_random_beams",
-    "ibrahimbegovic_1997_helix",
-    "dadeppo_schmidt_1975_arch",
-    "sze_2004_shells",
-    "macneal_harder_1985_shells",
-    "sze_2004_cylinders",
-    "nafems_1990_shells",
-    "timoshenko_1961_plates_and_cylinders",
-    "simo_tarnow_1994_free_shells",
-    "nafems_1995_laminates",
-    "ziegler_1952_pendulum",
-    "lee_1968_frame",
-    "kane_1987_channel",
-    "betsch_steinmann_2002_flexible_links",
-    "melzer_1993_reduced_bodies",
-    "bhuta_jones_1963_whirling_bar",
-    "anderson_1993_chain",
-    "betsch_leyendecker_2006_joints",
-    "hoffmann_2002_mode_coupling",
-)
 FILES = {f.name: f for f in find()}
 # Numbers of a file that are smaller in its test, by the same rows and tolerances; `fem-mbs validate` takes all.
 SHORTER = {
@@ -92,7 +62,9 @@ PROMISED = {
 }
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.long) if n in SLOW else n for n in sorted(FILES)])
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.long) if n in SECONDS else n for n in sorted(FILES)]
+)
 def test_case(name, monkeypatch):
     for constant, value in SHORTER.get(name, {}).items():
         monkeypatch.setattr(f"fem_mbs.validation.{name}.{constant}", value)
@@ -190,6 +162,39 @@ def test_report_is_one_page_with_its_figures(monkeypatch, tmp_path):
     assert "1 of 2 fail" in text
     assert "tight" in text
     assert "http" not in text.replace("http-equiv", "")
+
+
+@pytest.mark.long
+def test_files_side_by_side_give_the_same_rows(tmp_path):
+    """In processes: the JSON file holds the same bytes, the tables come in the order in which the files end."""
+    names, paths, lines = ["goldstein_1980_top", "C5", "M14"], [tmp_path / "one.json", tmp_path / "two.json"], []
+    for path, workers in zip(paths, (1, 2), strict=True):
+        assert run_cases(names, json_path=path, out=lines.append, workers=workers) == 0
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    assert all(sum(f"({file.name}, " in line for line in lines) == 2 for file, _ in select(names))
+
+
+def test_the_longest_files_begin_first_and_a_lost_process_is_a_failure(monkeypatch, tmp_path):
+    files = [ValidationFile(f"nobody_190{k}_file", "A file", "Source: none.", {f"X{k}": "x"}, _one_bad) for k in (0, 1)]
+    monkeypatch.setattr("fem_mbs.validation.registry.find", lambda: files)
+    monkeypatch.setattr("fem_mbs.validation.runner.SECONDS", {"nobody_1901_file": 9})
+
+    def run_tasks(function, tasks, *, workers, progress, errors):
+        assert [task[0].name for task in tasks] == ["nobody_1901_file", "nobody_1900_file"]
+        for index in range(2):
+            progress(SimpleNamespace(index=index, result=SimpleNamespace(reason="its process was killed")))
+        progress(SimpleNamespace(index=None, result=None))
+
+    monkeypatch.setattr("fem_mbs.validation.runner.run_tasks", run_tasks)
+    lines = []
+    assert run_cases(json_path=tmp_path / "v.json", out=lines.append, workers=2) == 1
+    rows = json.loads((tmp_path / "v.json").read_text())
+    assert [(row["case"], row["measured"]) for row in rows] == [("X0", None), ("X1", None)]
+    assert sum("runs to its end (its process was killed)" in line for line in lines) == 4
+
+
+def test_long_files_are_files():
+    assert set(SECONDS) <= set(FILES)
 
 
 def test_list_only_runs_nothing(monkeypatch):

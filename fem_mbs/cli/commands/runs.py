@@ -211,13 +211,16 @@ def validate(
     report: Annotated[Path | None, typer.Option(help="Write a report with figures into this folder.")] = None,
     long: Annotated[bool, typer.Option("--long", help="Also the cases that take minutes.")] = False,
     show_list: Annotated[bool, typer.Option("--list", help="Name the cases, run none.")] = False,
+    workers: Annotated[int, typer.Option("-j", "--workers", min=1, help="Files that run side by side.")] = 1,
 ) -> None:
     """Compare with published benchmarks."""
     from importlib import import_module
 
     # The cases use the public names, as any user does, and so stand above this module.
     runner = import_module("fem_mbs.validation.runner")
-    code = runner.run_cases(cases or None, long=long, json_path=json, report_dir=report, list_only=show_list)
+    code = runner.run_cases(
+        cases or None, long=long, json_path=json, report_dir=report, list_only=show_list, workers=workers
+    )
     raise typer.Exit(code)
 
 

@@ -1,0 +1,54 @@
+"""Build the source archive of a checkout and from it the wheel, byte for byte the same at any time and place.
+
+    SOURCE_DATE_EPOCH=SECONDS python .ci/build.py SOURCE DIST
+
+SOURCE is a copy of the checkout (builds write into it), DIST the folder for both.  setuptools dates the entries of a
+wheel by SOURCE_DATE_EPOCH.  Its source archive has dates, owners and modes of the files, and is packed anew without.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+from setuptools import build_meta
+
+
+def repack(path: Path, seconds: int) -> None:
+    """Replace dates, owners and modes in a source archive; sort its entries."""
+    with tarfile.open(path) as archive:
+        entries = [(m, f.read() if (f := archive.extractfile(m)) else b"") for m in archive.getmembers()]
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for member, data in sorted(entries, key=lambda entry: entry[0].name):
+            member.mtime, member.uid, member.gid, member.uname, member.gname = seconds, 0, 0, "", ""
+            member.mode = 0o755 if member.isdir() or member.mode & 0o100 else 0o644
+            member.pax_headers = {}
+            archive.addfile(member, io.BytesIO(data))
+    path.write_bytes(gzip.compress(packed.getvalue(), mtime=seconds))
+
+
+def build(source: Path, dist: Path) -> None:
+    """Build ``fem_mbs-VERSION.tar.gz`` and the wheel from what it holds."""
+    seconds = int(os.environ["SOURCE_DATE_EPOCH"])
+    os.umask(0o022)  # wheels keep the modes of files
+    dist = dist.resolve()
+    dist.mkdir(parents=True, exist_ok=True)
+    os.chdir(source)
+    archive = dist / build_meta.build_sdist(str(dist))
+    repack(archive, seconds)
+    with tempfile.TemporaryDirectory() as work:
+        with tarfile.open(archive) as packed:
+            packed.extractall(work, filter="data")
+        os.chdir(next(Path(work).iterdir()))
+        build_meta.build_wheel(str(dist))
+        os.chdir(dist)
+
+
+if __name__ == "__main__":
+    build(Path(sys.argv[1]), Path(sys.argv[2]))
