@@ -90,7 +90,7 @@ def supported(diameters: int) -> float:
         return jv(n + 1, x) / jv(n, x) + iv(n + 1, x) / iv(n, x) - 2.0 * x / (1.0 - 0.3)
 
     guess = (2.2215, 3.728, 5.0609)[n]
-    root = brentq(off, 0.97 * guess, 1.03 * guess)
+    root = brentq(off, 0.98 * guess, 1.01 * guess)
     return root**2 / (2.0 * np.pi * 9.0) * np.sqrt(30e6 * 0.05**2 / (12.0 * (1.0 - 0.3**2) * 0.00073))
 
 
