@@ -1,4 +1,4 @@
-"""A beam and a spring that flows under suddenly applied forces.
+r"""A beam and a spring that flows under suddenly applied forces.
 
 A pinned beam carries a mass in its middle, under a force that rises to a constant value; a mass on a spring that flows
 under a constant force; and the first frequency of a pinned beam.

@@ -1,7 +1,7 @@
 """Frequencies from a handbook: a string, circular and annular plates, a tube that shears.
 
-      string    .71 m, pulled by 84 N                     plates    a = 3 in, h = .05 in, supported; a = 17 in, h = .5 in,
-      tube      10 x 10 x 30, .1 thick, as a shear beam             clamped; 185 to 500 mm, 5 mm, supported outside
+      string   .71 m, pulled by 84 N           plates   a = 3 in, h = .05 in, supported; a = 17 in, h = .5 in, clamped;
+      tube     10 x 10 x 30, .1 thick                   185 to 500 mm, 5 mm, supported outside
 
 Source: R.D. Blevins, "Formulas for natural frequency and mode shape", Van Nostrand Reinhold 1979.  The numbers were
 read in the verification manual of ANSYS Mechanical APDL (problems VM76, 151, 181, 202, 244), which prints them after
@@ -35,15 +35,23 @@ def reference() -> dict:
     return {
         "string": "322.2",
         "tube": ("17.375", "52.176"),
-        "supported": (("symmetric", "symmetric", "269.96"), ("symmetric", "skew", "756.13"), ("skew", "skew", "1391.3")),
+        "supported": (
+            ("symmetric", "symmetric", "269.96"),
+            ("symmetric", "skew", "756.13"),
+            ("skew", "skew", "1391.3"),
+        ),
         "clamped": ("172.64", "671.79", "1505.7"),
         "annular": "23.381",
     }
 
 
-def build(radius: float, thickness: float, rim: str, sides: tuple[str, str], n: int = 6, density: float = 0.00073) -> Model:
+def build(
+    radius: float, thickness: float, rim: str, sides: tuple[str, str], n: int = 6, density: float = 0.00073
+) -> Model:
     """Return a quarter of a circular plate of steel [in, lb] with supports, without steps."""
-    return held(shell(quarter_disc(radius, n, "quad8"), 30e6, 0.3, thickness, density), rim, sides, "y = 0", "x = 0", "rim")
+    return held(
+        shell(quarter_disc(radius, n, "quad8"), 30e6, 0.3, thickness, density), rim, sides, "y = 0", "x = 0", "rim"
+    )
 
 
 def held(model: Model, rim: str, sides: tuple[str, str], along_x: str, along_y: str, outside: str) -> Model:
@@ -129,7 +137,7 @@ def _plates(f: Findings) -> None:
     for sides_x, sides_y, text in known["supported"]:
         found = modes(build(3.0, 0.05, "supported", (sides_x, sides_y)), 1)[0]
         f.digits("S-ROUND", f"frequency of a supported circular plate, {sides_x}, {sides_y} [Hz]", found, text,
-                 source("p. 240", 151), error=9e-3, why="4.977, 13.94, 25.65 in the handbook; see the row after this")  # fmt: skip
+                 source("p. 240", 151), error=9e-3, why="factors of Leissa (1969), see the row after this")  # fmt: skip
         diameters = (sides_x, sides_y).count("skew")
         f.row(
             "S-ROUND", f"the same, {diameters} nodal diameters, exact [Hz]", found, supported(diameters),
@@ -154,5 +162,5 @@ def _plates(f: Findings) -> None:
                    ("symmetric", "symmetric"), "bottom", "top", "right"), 1)[0] for n in meshes
     ])  # fmt: skip
     f.digits("S-ROUND", "first frequency of an annular plate [Hz]", values[-1], known["annular"],
-             source("pp. 246-247", 244), error=0.021, why="interpolated in a table, b/a = .37 between .3 and .5")  # fmt: skip
+             source("pp. 246-247", 244), error=0.021, why="interpolated in a table for b/a = .37")  # fmt: skip
     f.figure("Annular plate", [Curve(1.0 / meshes, values, "", "o-")], "1/elements", "Frequency [Hz]")

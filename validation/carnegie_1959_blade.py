@@ -49,7 +49,8 @@ def frequency(speed: float) -> float:
 def check(f: Findings) -> None:
     f.digits(
         "B-BLADE", "first frequency of a blade at 50 rev/s [Hz]", frequency(SPEED), reference()["first"],
-        in_ansys_manual("Carnegie (1959)", "VM54"), error=0.025, why="Rayleigh's quotient of an assumed shape in the paper, a bound from above",
+        in_ansys_manual("Carnegie (1959)", "VM54"), error=0.025,
+        why="Rayleigh's quotient of an assumed shape in the paper",
     )  # fmt: skip
     speeds = np.linspace(0.0, SPEED, 6)
     f.figure("First frequency", [Curve(speeds, np.array([frequency(s) for s in speeds]), "")], "Speed [rad/s]", "[Hz]")

@@ -75,8 +75,8 @@ def check(f: Findings) -> None:
     model.temperature("heat", "s", value=100.0)
     model.static_step(increments=4)
     stress = np.asarray(solve(model).steps[-1].frames["stress [Pa]"])[-1, :, 0].mean()
-    f.digits("B-HARRIS", "stress of a bar that closes a gap [psi]", stress, known["gap"][0], source("p. 58, problem 8", 27),
-             error=1e-4, why="stiffness of the stop")  # fmt: skip
+    f.digits("B-HARRIS", "stress of a bar that closes a gap [psi]", stress, known["gap"][0],
+             source("p. 58, problem 8", 27), error=1e-4, why="stiffness of the stop")  # fmt: skip
     meshes = np.array([2, 4, 8, 16])
     runs = [solve(build(int(n))) for n in meshes]
     tips = np.array([-r.sensor("u").values[-1, 2] for r in runs])

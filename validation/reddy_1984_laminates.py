@@ -25,9 +25,7 @@ CASES = {
 
 def laminate(mesh, angles: tuple[float, ...], thickness: float, density: float) -> Model:
     model = Model(3, "laminate")
-    model.material(
-        "ply", E=[25e6, 1e6, 1e6], nu=[0.25, 0.25, 0.01], G=[0.5e6, 0.5e6, 0.2e6], density=density
-    )
+    model.material("ply", E=[25e6, 1e6, 1e6], nu=[0.25, 0.25, 0.01], G=[0.5e6, 0.5e6, 0.2e6], density=density)
     model.mesh("s", mesh)
     layers = [{"material": "ply", "thickness": thickness, "angle": a} for a in angles]
     model.shells("shell", on="s", layers=layers, orientation=(0.0, 1.0, 0.0))
@@ -70,7 +68,9 @@ def reference() -> dict[str, str]:
 
 def plate(n: int = 8) -> Model:
     """Return a quarter of the plate; its middle is the node "s:a"."""
-    model = laminate(square(lambda a, b: (5.0 * a, 5.0 * b, 0.0 * a), n, n, "quad8"), (0.0, 90.0, 90.0, 0.0), 0.025, 0.0)
+    model = laminate(
+        square(lambda a, b: (5.0 * a, 5.0 * b, 0.0 * a), n, n, "quad8"), (0.0, 90.0, 90.0, 0.0), 0.025, 0.0
+    )
     model.fix("s:left", ["x", "rotation y", "rotation z"])
     model.fix("s:bottom", ["y", "rotation x", "rotation z"])
     model.fix("s:right", ["y", "z", "rotation x"])
@@ -87,11 +87,13 @@ def check(f: Findings) -> None:
     found = np.array([abs(solve(plate(int(n))).sensor("u").values[-1, 2]) for n in meshes])
     f.digits(
         "S-CROSS-PLY", "deflection of a plate [in]", found[-1], known["plate"],
-        in_ansys_manual("Reddy (1984), plate under pressure", "VM82"), error=5e-3, why="shear correction 5/6 or by layers",
+        in_ansys_manual("Reddy (1984), plate under pressure", "VM82"), error=5e-3, why="another shear correction",
     )  # fmt: skip
-    f.figure("Deflection of the plate", [Curve(1.0 / meshes, found, "", "o-")], "1/elements per side", "Deflection [in]")
+    f.figure(
+        "Deflection of the plate", [Curve(1.0 / meshes, found, "", "o-")], "1/elements per side", "Deflection [in]"
+    )
     f.digits(
         "S-DOME", "first frequency of a spherical shell [Hz]",
         solve(build()).steps[-1].summary["frequencies_hz"][0], known["dome"],
-        in_ansys_manual("Reddy (1984), spherical shell", "VM60"), error=0.01, why="theory of shallow shells in the paper",
+        in_ansys_manual("Reddy (1984), spherical shell", "VM60"), error=0.01, why="shallow shells in the paper",
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Transients of a mass on a spring: released, struck, pushed, in a bilinear spring, dropped, and as a pendulum.
+r"""Transients of a mass on a spring: released, struck, pushed, in a bilinear spring, dropped, and as a pendulum.
 
 Closed forms of a textbook for one degree of freedom, run by time steps of the mid-point rule.
 

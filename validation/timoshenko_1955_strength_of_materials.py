@@ -162,7 +162,9 @@ def _bent(f: Findings) -> None:
         ("torsional", 16.0 * moment[1] / (np.pi * 8.0), known["curved"][2]),
     ):
         f.digits("B-BENT", f"its largest {quantity} stress [psi]", value, text, where)
-    f.figure("Deflection of a curved bar", [Curve(1.0 / meshes, tips, "computed", "o-")], "1/elements", "Deflection [in]")
+    f.figure(
+        "Deflection of a curved bar", [Curve(1.0 / meshes, tips, "computed", "o-")], "1/elements", "Deflection [in]"
+    )
     model = Model(3, "shaft")
     model.material("steel", E=E, nu=0.3, density=0.0)
     model.section("round", "circle", diameter=4.67017)

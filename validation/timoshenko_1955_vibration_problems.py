@@ -1,6 +1,6 @@
 """Vibrations of a compressed bar, a wedge, a plate, a ring and a nonlinear spring: problems of a textbook.
 
-      compressed bar   pinned, 80 in, 2 x 2 in, F = 40 000 lb          wedge   16 in long, 4 in wide at the clamp, 1 in thick
+      compressed bar   pinned, 80 in, 2 x 2 in, F = 40 000 lb          wedge  16 in long, 4 in wide at the clamp, 1 in
       plate strip      clamped, 16 in long, 4 in wide, h = 1 in        ring    r = 10 in, .05 x .05 in
       spring           4 x^3 + 2 x on a mass of 2588e-6, released at x = 1 in
       bar              10 000 in, 100 in/s, stopped at one end
@@ -112,8 +112,8 @@ def check(f: Findings) -> None:
     )  # fmt: skip
     for quantity, value, text in zip(("breathing", "bending"), ring(), known["ring"], strict=True):
         f.digits(
-            "B-HOOP", f"frequency of a ring, {quantity} [Hz]", value, text, source("p. 425, article 68", 67), error=4e-3,
-            why="48 straight elements, (pi/48)^2",
+            "B-HOOP", f"frequency of a ring, {quantity} [Hz]", value, text, source("p. 425, article 68", 67),
+            error=4e-3, why="48 straight elements, (pi/48)^2",
         )  # fmt: skip
     _spring(f)
     _stopped(f)

@@ -1,13 +1,13 @@
 """A tie rod, a column, a beam on an elastic foundation and plates: problems of a textbook, part II.
 
-      tie rod     F <-===================-> F     200 in, 2.5 x 2.5 in, p = 1.79253 lb/in, with F = 21 972.6 lb and without
+      tie rod     F <-===================-> F     200 in, 2.5 x 2.5 in, p = 1.79253 lb/in, F = 21 972.6 lb and 0
       column      pinned, 200 in, .5 x .5 in
       foundation  a half-infinite beam on springs under a force and a moment at its end
       plates      circular, a = 40 in, h = 1 in, clamped and supported; annular, clamped inside, under an edge moment
       strip       a long plate of 45 in, 9 in wide strip of it, h = 3/8 in, whose edges may not approach
 
 Source: S. Timoshenko, "Strength of materials", part II, 3rd ed., Van Nostrand 1956.  The numbers were read in the
-verification manual of ANSYS Mechanical APDL (problems VM15, 21, 39, 127, 135, 139; pounds and inches), which prints them
+verification manual of ANSYS Mechanical APDL (problems VM15, 21, 39, 127, 135, 139; pounds, inches), which prints them
 after the pages named.
 """
 
@@ -81,7 +81,9 @@ def _tie(f: Findings) -> None:
         model.static_step(increments=2)
         solution = solve(model)
         found = [abs(solution.sensor(s).values[-1, k]) for s, k in (("u", 1), ("slope", 0), ("M", 0))]
-        for quantity, value, text in zip(("deflection [in]", "slope", "moment [in lb]"), found, known[name], strict=True):
+        for quantity, value, text in zip(
+            ("deflection [in]", "slope", "moment [in lb]"), found, known[name], strict=True
+        ):
             f.digits(
                 "B-TIE", f"{quantity} of a tie rod, F = {force:g} lb", value, text, where, error=2e-4,
                 why="16 elements, and large displacements of 1e-3 of the length",
@@ -112,7 +114,9 @@ def _foundation(f: Findings) -> None:
         "B-FOUNDATION", "deflection of the end of a beam on an elastic foundation [in]", u[0],
         reference()["foundation"], source("p. 12", 135), error=4e-4, why="springs at 209 nodes, (beta h)^2/3",
     )  # fmt: skip
-    f.figure("Beam on an elastic foundation", [Curve(np.linspace(0.0, length, n + 1), u, "")], "x [in]", "Deflection [in]")
+    f.figure(
+        "Beam on an elastic foundation", [Curve(np.linspace(0.0, length, n + 1), u, "")], "x [in]", "Deflection [in]"
+    )
 
 
 def disc(edge: str, n: int = 8) -> Model:
@@ -143,7 +147,9 @@ def _discs(f: Findings) -> None:
         u = abs(np.asarray(step.frames["displacement"])[-1, centre, 2])
         stress = abs(np.asarray(step.frames["stress [Pa]"])[-1, rim if edge == "clamped" else centre, 0])
         where = source(page, 15)
-        f.digits("S-DISCS", f"deflection of a circular plate, {name} [in]", u, known[name][0], where, error=0.01, why=why)
+        f.digits(
+            "S-DISCS", f"deflection of a circular plate, {name} [in]", u, known[name][0], where, error=0.01, why=why
+        )
         f.digits("S-DISCS", f"its largest stress, {name} [psi]", stress, known[name][1], where, error=0.02, why=why)
 
     def place(a, b):

@@ -1,4 +1,4 @@
-"""A mass on a spring with dry friction: its amplitude falls by 4 F/k a cycle.
+r"""A mass on a spring with dry friction: its amplitude falls by 4 F/k a cycle.
 
       |--/\/\/--[ m ]          k = 10 000 lb/in, m g = 10 lb, released at -1 in
               ////////         friction of 1.875 lb: it sticks on a spring of 1e8 lb/in

@@ -1,4 +1,4 @@
-"""Two masses on two springs: response to a force that is applied for 1.8 s, and to harmonic forces.
+r"""Two masses on two springs: response to a force that is applied for 1.8 s, and to harmonic forces.
 
       |--/\/\/--(m2)--/\/\/--(m1)--> F        k2 = 16, k1 = 6 N/m, m1 = m2 = 2 kg, F = 50 N
           k2           k1
