@@ -121,7 +121,7 @@ def _plane(f: Findings) -> None:
     mesh = model.meshes["s"][0]
     f.digits(
         "B-ROARK", "largest stress at a hole in a plate [psi]", stress[int(mesh.node_sets["d"][0]), 0], known["hole"],
-        source("4th ed., p. 384", 142), error=0.02, why="a long strip in the handbook; here the loaded sides are 12 radii away",
+        source("4th ed., p. 384", 142), error=0.02, why="a long strip in the handbook, loaded sides 12 radii away here",
     )  # fmt: skip
     edge = mesh.node_sets["left"]
     angle = np.degrees(np.arctan2(mesh.points[edge, 1], mesh.points[edge, 0]))
