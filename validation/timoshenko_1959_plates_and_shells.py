@@ -25,7 +25,8 @@ CASES = {"S-LARGE": "deflection of a clamped circular plate and of a membrane, l
 BOOK = "Timoshenko and Woinowsky-Krieger (1959)"
 
 
-def build(radius: float, E: float, nu: float, thickness: float, pressure: float, rim: str, n: int, expansion: float = 0.0
+def build(
+    radius: float, E: float, nu: float, thickness: float, pressure: float, rim: str, n: int, expansion: float = 0.0
 ) -> Model:
     """Return a quarter of the plate or membrane."""
     model = Model(3, "circular plate")

@@ -41,9 +41,7 @@ def check(f: Findings) -> None:
     step = solve(build()).steps[-1]
     u = step.series["sensor/u"]
     where = in_ansys_manual("Vanderplaats (1984), pp. 72-73", "VM9")
-    energy = sum(
-        0.5 * k * (np.hypot(u[-1, 0], 10.0 + u[-1, 1] - y) - 10.0) ** 2 for k, y in ((1.0, 0.0), (8.0, 20.0))
-    )
+    energy = sum(0.5 * k * (np.hypot(u[-1, 0], 10.0 + u[-1, 1] - y) - 10.0) ** 2 for k, y in ((1.0, 0.0), (8.0, 20.0)))
     for name, value in (("x", u[-1, 0]), ("y", u[-1, 1]), ("energy", energy)):
         f.digits("B-TWO-SPRINGS", f"{name} of two springs", value, reference()[name], where, error=5e-4,
                  why="found by a search for the least energy in the book")  # fmt: skip
