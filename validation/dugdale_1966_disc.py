@@ -1,8 +1,8 @@
 """A disc that spins, clamped at its centre: the speed at which a backward wave stands still.
 
 A saw blade of steel is clamped up to a radius of 3 in and free at 12 in.  Bending waves with n nodal diameters turn
-backwards against the disc; at the critical speed, where omega_n(Omega) = n Omega, the slowest stands still in space, and
-a force that does not move drives it.
+backwards against the disc; at the critical speed, where omega_n(Omega) = n Omega, one of them stands still in space,
+and a force that does not move drives it.
 
               .-------.
             /   .---.   \\         E = 2.03e11 Pa, 7850 kg/m^3, nu = .3, h = .12 in

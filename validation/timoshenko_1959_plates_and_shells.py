@@ -55,7 +55,7 @@ def check(f: Findings) -> None:
     path = np.abs(solution.sensor("u").values[:, 2])
     f.row(
         "S-LARGE", "deflection of a clamped plate [m]", path[-1], -float(known["plate"]),
-        "3 %: the equation is a cubic of one assumed shape", in_ansys_manual(f"{BOOK}, eq. 232", "VM138"), relative=0.03,
+        "3 %: a cubic equation of one assumed shape", in_ansys_manual(f"{BOOK}, eq. 232", "VM138"), relative=0.03,
     )  # fmt: skip
     f.figure("Clamped plate", [Curve(path / 0.0025, np.linspace(0.0, 6585.0, len(path)), "", "o-")], "w/h", "p [Pa]")
     # cooled while the pressure rises, or the flat membrane has no stiffness

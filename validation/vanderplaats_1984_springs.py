@@ -7,7 +7,8 @@
           o 0                            o    o
 
 Source: G.N. Vanderplaats, "Numerical optimization techniques for engineering design", McGraw-Hill 1984, pp. 72-73.  The
-numbers were read in the verification manual of ANSYS Mechanical APDL (problem VM9), which prints them after these pages.
+numbers were read in the verification manual of ANSYS Mechanical APDL (problem VM9), which prints them after these
+pages.
 """
 
 from __future__ import annotations
