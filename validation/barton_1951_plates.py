@@ -51,8 +51,8 @@ def check(f: Findings) -> None:
         for k, text in enumerate(texts):
             f.digits(
                 "S-BARTON", f"factor {k + 1} of a square plate, {plate}", found[k], text,
-                printed(f"Barton (1951), plate {plate}, in the validation manual of Code_Aster, V2.03.001"), error=0.012,
-                why="few products of beam shapes in the paper, a bound from above",
+                printed(f"Barton (1951), plate {plate}, in the validation manual of Code_Aster, V2.03.001"),
+                error=0.012, why="few products of beam shapes in the paper, a bound from above",
             )  # fmt: skip
         modes = np.arange(1.0, len(texts) + 1)
         curves += [Curve(modes, found, plate, "bar"), Curve(modes, np.array([float(t) for t in texts]), "", "o")]

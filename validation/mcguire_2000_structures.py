@@ -7,8 +7,8 @@
 
 Source: W. McGuire, R.H. Gallagher, R.D. Ziemian, "Matrix structural analysis", 2nd ed., Wiley 2000, example 4.15; A.
 Kassimali, "Structural analysis", 3rd ed., Thomson 2005, example 13.14.  The numbers were read in the tests of Pynite
-(github.com/JWock82/Pynite, Testing/test_spring_support.py and test_support_settlement.py).  (Their deflection of .238 in is
-P beta/2k, that of a beam of infinite length.)
+(github.com/JWock82/Pynite, Testing/test_spring_support.py and test_support_settlement.py).  (Their deflection of
+.238 in is P beta/2k, that of a beam of infinite length.)
 """
 
 from __future__ import annotations
