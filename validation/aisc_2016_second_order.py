@@ -23,6 +23,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import printed
 
+CAPABILITY = "buckling"
 CASES = {"B-AISC": "moments and deflections of columns of second order"}
 
 E, AREA, INERTIA, LENGTH = 29000.0, 14.1, 484.0, 336.0

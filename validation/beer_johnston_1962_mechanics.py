@@ -18,6 +18,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import Kind, in_ansys_manual
 
+CAPABILITY = "mechanisms"
 CASES = {"B-BEER": "a cable with hanging loads, a block on a scale, the acceleration of a crane boom"}
 
 

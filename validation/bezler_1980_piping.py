@@ -23,7 +23,12 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import in_ansys_manual, quoted
 
+CAPABILITY = "modes"
 CASES = {"B-PIPING": "frequencies of a piping with elbows"}
+DEVIATIONS = (
+    "ANSYS, verification manual, VM-NR1677-01-1a: its targets are 1 to 2 % above what elbows by the factor 1.65/h "
+    "give.",
+)
 
 BEND, OUTER, WALL, E, NU = 36.3, 7.289, 0.241, 24e6, 0.3
 MASSES = (0.03988, 0.05032, 0.02088, 0.01698, 0.01307, 0.01698, 0.01044, 0.01795, 0.01501)

@@ -20,10 +20,15 @@ from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import CLOSED_FORM, Kind, in_ansys_manual
 from fem_mbs.validation.shell_grids import quarter_disc, shell, square
 
+CAPABILITY = "modes"
 CASES = {
     "B-STRING": "a string under tension, a tube as a shear beam",
     "S-ROUND": "modes of circular and annular plates",
 }
+DEVIATIONS = (
+    "Blevins (1979) and Leissa (1969): 4.977, 13.94 and 25.65 of the supported circular plate; Bessel's functions "
+    "give 4.935, 13.898 and 25.613.",
+)
 
 
 def source(where: str, problem: int) -> Kind:
@@ -46,8 +51,9 @@ def reference() -> dict:
 
 
 def build(
-    radius: float, thickness: float, rim: str, sides: tuple[str, str], n: int = 6, density: float = 0.00073
-) -> Model:
+    radius: float = 3.0, thickness: float = 0.05, rim: str = "supported",
+    sides: tuple[str, str] = ("symmetric", "symmetric"), n: int = 6, density: float = 0.00073,
+) -> Model:  # fmt: skip
     """Return a quarter of a circular plate of steel [in, lb] with supports, without steps."""
     return held(
         shell(quarter_disc(radius, n, "quad8"), 30e6, 0.3, thickness, density), rim, sides, "y = 0", "x = 0", "rim"

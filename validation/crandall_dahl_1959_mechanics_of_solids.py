@@ -20,6 +20,7 @@ from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import Kind, in_ansys_manual
 from fem_mbs.validation.shell_grids import square
 
+CAPABILITY = "shells"
 CASES = {
     "B-TAPERED": "stresses of a tapered support",
     "B-BLOCK": "an orthotropic block",

@@ -25,12 +25,13 @@ from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import in_ansys_manual
 from fem_mbs.validation.shell_grids import shell, square
 
+CAPABILITY = "rotors"
 CASES = {"S-SAW": "critical speed of a spinning disc that is clamped at its centre"}
 
 INCH, RPM = 0.0254, np.pi / 30.0
 
 
-def build(speed: float, diameters: int = 2, n: int = 4) -> Model:
+def build(speed: float = 2650.0 * RPM, diameters: int = 2, n: int = 4) -> Model:
     """Return a quarter of the disc that turns with ``speed`` [rad/s], symmetric as n nodal diameters are."""
 
     def place(a, b):

@@ -20,12 +20,13 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import in_ansys_manual
 
+CAPABILITY = "rotors"
 CASES = {"B-TURNING-MASS": "displacement and frequencies of a mass on springs in a turning frame, its stability"}
 
 RADIUS, MASS, SPRINGS, RPM = 0.2, 0.2, (20e3, 100e3, 25e3), np.pi / 30.0
 
 
-def build(rpm: float) -> Model:
+def build(rpm: float = 1000.0) -> Model:
     """Return the mass in the turning frame: a radial static step, and complex modes with Coriolis forces."""
     model = Model(3, "mass in a turning frame")
     model.node("m", (0.0, RADIUS, 0.0))

@@ -22,6 +22,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import program
 
+CAPABILITY = "rotors"
 CASES = {"B-DISCS": "frequencies of rotors with discs on four kinds of bearings, at rest and at 4000 rpm"}
 
 VERSION = "2.3.0"

@@ -16,6 +16,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import Kind, in_ansys_manual
 
+CAPABILITY = "shells"
 CASES = {"B-HARRIS": "a bar that closes a gap, a tapered plate, a tapered bar"}
 
 

@@ -17,6 +17,7 @@ from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import in_ansys_manual
 from fem_mbs.validation.shell_grids import shell, square
 
+CAPABILITY = "modes"
 CASES = {"S-SPINNING": "first frequency of a rotating plate, in and out of the plane of rotation"}
 
 AXES = {"width": (0.0, 1.0, 0.0), "normal": (0.0, 0.0, 1.0)}

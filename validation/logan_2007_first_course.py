@@ -18,6 +18,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import printed
 
+CAPABILITY = "beams"
 CASES = {"B-LOGAN": "springs in a row, reactions and deflection of a gabled frame"}
 
 PLACES = 12.0 * np.array(((0, 0), (0, 30), (15, 40), (35, 40), (50, 30), (50, 0)), float)

@@ -24,6 +24,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import in_ansys_manual
 
+CAPABILITY = "rotors"
 CASES = {"B-WHIRL": "critical speeds of a stepped rotor on isotropic and on coupled bearings"}
 
 AXIS = (1.0, 0.0, 0.0)

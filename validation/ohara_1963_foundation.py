@@ -20,6 +20,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import in_ansys_manual
 
+CAPABILITY = "modes"
 CASES = {"B-EQUIPMENT": "two frequencies and shapes of a rigid bar with weights on springs"}
 
 PLACES, SPRINGS, MASS = (54.0, 114.0), {0.0: 1.3e6, 144.0: 3.9e6}, 10e3 / 386.0

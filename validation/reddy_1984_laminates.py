@@ -17,6 +17,7 @@ from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import in_ansys_manual
 from fem_mbs.validation.shell_grids import square
 
+CAPABILITY = "shells"
 CASES = {
     "S-DOME": "first frequency of a cross-ply spherical shell",
     "S-CROSS-PLY": "deflection of a cross-ply plate under pressure",

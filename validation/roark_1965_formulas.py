@@ -18,6 +18,7 @@ from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import Kind, in_ansys_manual
 from fem_mbs.validation.shell_grids import mesh_of, on_edge, square
 
+CAPABILITY = "shells"
 CASES = {
     "B-ROARK": "a cantilever in plane stress, pipes under their weight, a curved strip, a hole in a plate",
     "S-BIMETAL": "strips of two layers that are heated and bent",

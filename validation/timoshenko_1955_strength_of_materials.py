@@ -22,6 +22,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import Kind, in_ansys_manual
 
+CAPABILITY = "beams"
 CASES = {
     "B-BARS": "a bar between two supports, a hinged support",
     "B-BENT": "a beam with overhangs, a curved bar, a shaft that is bent and twisted",

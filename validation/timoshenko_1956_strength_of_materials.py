@@ -20,6 +20,7 @@ from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import Kind, in_ansys_manual
 from fem_mbs.validation.shell_grids import on_edge, quarter_disc, shell, square
 
+CAPABILITY = "beams"
 CASES = {
     "B-TIE": "a tie rod under a lateral load, with and without its tension, and a column",
     "B-FOUNDATION": "the end of a long beam on an elastic foundation",

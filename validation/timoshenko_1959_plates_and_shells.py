@@ -20,14 +20,16 @@ from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import in_ansys_manual
 from fem_mbs.validation.shell_grids import quarter_disc
 
+CAPABILITY = "shells"
 CASES = {"S-LARGE": "deflection of a clamped circular plate and of a membrane, large against the thickness"}
 
 BOOK = "Timoshenko and Woinowsky-Krieger (1959)"
 
 
 def build(
-    radius: float, E: float, nu: float, thickness: float, pressure: float, rim: str, n: int, expansion: float = 0.0
-) -> Model:
+    radius: float = 0.25, E: float = 2e11, nu: float = 0.3, thickness: float = 0.0025, pressure: float = 6585.175,
+    rim: str = "clamped", n: int = 4, expansion: float = 0.0,
+) -> Model:  # fmt: skip
     """Return a quarter of the plate or membrane."""
     model = Model(3, "circular plate")
     model.material("material", E=E, nu=nu, density=0.0, expansion=expansion)
@@ -49,7 +51,7 @@ def reference() -> dict:
 
 def check(f: Findings) -> None:
     known = reference()
-    model = build(0.25, 2e11, 0.3, 0.0025, 6585.175, "clamped", 4)
+    model = build()
     model.static_step(increments=4, duration=0.7)
     solution = solve(model)
     path = np.abs(solution.sensor("u").values[:, 2])

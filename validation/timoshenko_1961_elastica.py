@@ -20,12 +20,13 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import in_ansys_manual
 
+CAPABILITY = "buckling"
 CASES = {"B-BUCKLED": "place and slope of the end of a column beyond its buckling load"}
 
 CRITICAL, LENGTH, BENDING = 38.553, 100.0, 3e7 * 0.5**4 / 12.0
 
 
-def build(ratio: float, n: int = 20) -> Model:
+def build(ratio: float = 1.518, n: int = 20) -> Model:
     """Return the column along y: first a lateral force pushes it aside, then the thrust alone holds it there."""
     model = Model(2, "elastica")
     model.section("bar", "stiffness", EA=3e7 * 0.25, EI=BENDING, GA=np.inf, rhoA=0.0)

@@ -19,6 +19,7 @@ from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import in_ansys_manual
 from fem_mbs.validation.shell_grids import on_edge, square
 
+CAPABILITY = "shells"
 CASES = {"B-CURVED-BAR": "stresses of a curved bar in pure bending"}
 
 INNER, OUTER, MOMENT = 3.5, 4.5, 100.0

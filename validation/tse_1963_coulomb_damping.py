@@ -15,6 +15,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import in_ansys_manual
 
+CAPABILITY = "contact"
 CASES = {"B-COULOMB": "free vibration of a mass with dry friction"}
 
 

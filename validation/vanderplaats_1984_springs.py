@@ -19,6 +19,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import in_ansys_manual
 
+CAPABILITY = "actuators"
 CASES = {"B-TWO-SPRINGS": "place and energy of two springs under a force"}
 
 

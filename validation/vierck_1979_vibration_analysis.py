@@ -15,6 +15,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import in_ansys_manual
 
+CAPABILITY = "modes"
 CASES = {"B-VIERCK": "two masses under a force that is applied for 1.8 s, and shaken"}
 PUSH = {"kind": "table", "times": [0.0, 1.8, 1.8 + 1e-9, 9.0], "values": [1.0, 1.0, 0.0, 0.0]}
 

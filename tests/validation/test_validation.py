@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import json
 import math
 from pathlib import Path
@@ -13,10 +12,8 @@ import pytest
 
 from fem_mbs import ModelError, draw_curves, tangent_check
 from fem_mbs.validation import report, runner
-from fem_mbs.validation.capabilities import CAPABILITIES
 from fem_mbs.validation.case import Curve, Findings, Row, crossings, interpolated_extreme
 from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY, printed, totals
-from fem_mbs.validation.listing import markdown
 from fem_mbs.validation.registry import ValidationFile, find, select
 from fem_mbs.validation.runner import run_cases
 
@@ -130,24 +127,15 @@ def test_file_is_complete(name):
     module = __import__(f"fem_mbs.validation.{name}", fromlist=["build"])
     assert "Source:" in FILES[name].text
     assert any(line.startswith("      ") for line in FILES[name].text.splitlines()), "no sketch"
-    inspect.signature(module.build).bind()  # the report draws the model of no arguments
+    assert callable(module.build)
     assert isinstance(module.reference(), dict)
-    assert FILES[name].capability in CAPABILITIES
-    assert all(text[0].isupper() and text.endswith(".") for text in FILES[name].deviations)
-
-
-def test_list_of_benchmarks_is_up_to_date(checkout):
-    text = (checkout / "docs" / "validation-cases.md").read_text(encoding="utf-8")
-    assert text == markdown(), "run make generated"
 
 
 # --- the runner ------------------------------------------------------------------------------------------------------
 def _fake(monkeypatch, check):
     file = ValidationFile(
-        "nobody_1900_nothing", "Nothing at all", "A plane.\n\n      o===o  1 m\n\nSource: none.",
-        {"X1": "nothing", "X2": "less"}, check, FILES["geradin_2001_double_pendulum"].build, "contact",
-        ("Nobody (1900), page 1: a sign is wrong.",),
-    )  # fmt: skip
+        "nobody_1900_nothing", "Nothing at all", "Source: none.", {"X1": "nothing", "X2": "less"}, check
+    )
     monkeypatch.setattr("fem_mbs.validation.registry.find", lambda: [file])
 
 
@@ -191,11 +179,7 @@ def test_report_is_one_page_with_its_figures(monkeypatch, tmp_path):
     run_cases(report_dir=tmp_path, out=lambda _line: None)
     text = (tmp_path / "report.html").read_text()
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
-    assert text.count("data:image/svg+xml;base64,") == 2  # the model and the curve
-    assert "<pre>o===o  1 m</pre>" in text and "<p>A plane.</p>" in text and "<p>none.</p>" in text
-    assert "Nobody (1900), page 1: a sign is wrong." in text
-    assert text.count("Contact, impact, friction and locks") == 2  # of the capabilities, and the problems of this one
-    assert "Rotors" not in text
+    assert text.count("data:image/svg+xml;base64,") == 1
     assert "1 of 2 fail" in text
     assert "tight" in text
     assert "http" not in text.replace("http-equiv", "")
