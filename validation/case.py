@@ -112,6 +112,17 @@ class Findings:
             tolerance = relative * abs(reference)
         self.rows.append(Row(case, quantity, float(measured), float(reference), float(tolerance), reason, kind))
 
+    def digits(
+        self, case: str, quantity: str, measured: float, text: str, kind: Kind, *, error: float = 0.0, why: str = ""
+    ) -> None:
+        """Add a row for a number as it is printed: ``text`` such as "13.701".
+
+        The tolerance is one unit of its last digit, and ``error``, relative to it, for the reason ``why``.
+        """
+        value, unit = float(text), _last_digit(text)
+        reason = "one unit of the last digit" + (f", and {error:g} of the number: {why}" if error else "")
+        self.row(case, quantity, measured, value, reason, kind, tolerance=unit + error * abs(value))
+
     def zero(
         self, case: str, quantity: str, measured: float, tolerance: float, reason: str, kind: Kind = PROPERTY
     ) -> None:
@@ -143,6 +154,12 @@ class Findings:
             for label, step in steps.items()
         ]
         self.figure("Energy error", curves, "Time [s]", "Energy error / largest kinetic energy [-]", caption, "log")
+
+
+def _last_digit(text: str) -> float:
+    """Return the unit of the last digit of a printed number, 0.001 of "13.701" and 10 of "1.23e3"."""
+    mantissa, _, exponent = text.lower().partition("e")
+    return 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
 
 
 # --- measures --------------------------------------------------------------------------------------------------------

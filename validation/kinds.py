@@ -17,6 +17,7 @@ __all__ = [
     "RECOMPUTED",
     "SELF",
     "Kind",
+    "in_ansys_manual",
     "printed",
     "program",
     "quoted",
@@ -64,6 +65,14 @@ KINDS = (_PRINTED, _PROGRAM, CLOSED_FORM, INDEPENDENT, _QUOTED, RECOMPUTED, PROP
 def printed(where: str) -> Kind:
     """Return the kind of a printed number: "Meijaard (1996), table 3"."""
     return _at(_PRINTED, where)
+
+
+def in_ansys_manual(where: str, problem: str) -> Kind:
+    """Return the kind of a target that ANSYS's verification manual prints after a book or paper.
+
+    Its decks are public: github.com/ansys/pymapdl, src/ansys/mapdl/core/examples/verif.
+    """
+    return printed(f"{where}, in the verification manual of ANSYS Mechanical APDL, {problem}")
 
 
 def program(where: str) -> Kind:

@@ -42,6 +42,8 @@ SECONDS = {
     "jimenez_1993_pendulum": 6,
     "nafems_1995_laminates": 6,
     "argyris_1979_frame": 5,
+    "nelson_mcvaugh_1976_rotor": 5,
+    "dugdale_1966_disc": 5,
     "anderson_1993_chain": 4,
     "melzer_1993_reduced_bodies": 4,
     "hoffmann_2002_mode_coupling": 4,

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from fem_mbs import Mesh, Model
 
-__all__ = ["CELLS", "mesh_of", "octant", "on_edge", "shell", "square", "with_middles"]
+__all__ = ["CELLS", "mesh_of", "octant", "on_edge", "quarter_disc", "shell", "square", "with_middles"]
 
 CELLS = ("quad", "triangle", "quad8", "triangle6")
 
@@ -115,6 +115,22 @@ def octant(radius: float, n: int, cell: str = "quad") -> Mesh:
     return mesh_of(X, cell, number.ravel()[np.concatenate(cells)], node_sets=sets)
 
 
+def quarter_disc(radius: float, n: int, cell: str = "quad") -> Mesh:
+    """Return the mesh of a quarter of a disc in the x-y plane: three squares of n by n cells.
+
+    Sets of nodes: "centre", "rim", the radii "x = 0" and "y = 0", and their ends "A" on x and "B" on y; the set of
+    cells is "body".
+    """
+    ball = octant(1.0, n, cell)
+    x, y, z = ball.points.T
+    r = radius * np.arccos(np.clip(z, 0.0, 1.0)) / (0.5 * np.pi)
+    points = np.column_stack((r * np.cos(np.arctan2(y, x)), r * np.sin(np.arctan2(y, x)), 0.0 * r))
+    names = {"C": "centre", "z = 0": "rim"}
+    sets = {names.get(name, name): nodes for name, nodes in ball.node_sets.items()}
+    cells = ball.blocks[0].cells
+    return mesh_of(points, cell, cells, node_sets=sets, cell_sets={"body": [(0, np.arange(len(cells)))]})
+
+
 def shell(mesh: Mesh, E: float, nu: float, thickness: float, density: float = 0.0, **options: Any) -> Model:
     """Return the model of an isotropic shell "shell" on the mesh "s"."""
     model = Model(3, "shell")
@@ -125,7 +141,8 @@ def shell(mesh: Mesh, E: float, nu: float, thickness: float, density: float = 0.
 
 
 def on_edge(model: Model, edge: str, total: ArrayLike, kind: str = "force") -> None:
-    """Spread a force [N] or a moment [N m] of components (3,) evenly over an edge of equal sides of cells."""
+    """Spread a force [N] or a moment [N m] of components (3,) evenly over an edge of equal sides of cells; or (n, 3),
+    where its direction changes along the nodes of the edge."""
     mesh = model.meshes["s"][0]
     nodes = mesh.node_sets[edge]
     if mesh.blocks[0].cells.shape[1] in (3, 4):
@@ -136,5 +153,6 @@ def on_edge(model: Model, edge: str, total: ArrayLike, kind: str = "force") -> N
         share[[0, -1]] = 1.0
     share /= share.sum()
     add = model.force if kind == "force" else model.moment
-    for i, (node, part) in enumerate(zip(nodes, share, strict=True)):
-        add(f"{kind} {edge} {i}", int(node), tuple(part * np.asarray(total, float)))
+    parts = share[:, None] * np.asarray(total, float)
+    for i, (node, part) in enumerate(zip(nodes, parts, strict=True)):
+        add(f"{kind} {edge} {i}", int(node), tuple(part))

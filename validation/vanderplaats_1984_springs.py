@@ -1,0 +1,50 @@
+"""Two springs of unequal stiffness under an oblique force: large displacements.
+
+          o 20 cm        k = 8 N/cm            /  5 N up and 5 N to the right
+          |                                   o
+          o--> F    10   k = 1 N/cm         / |     equilibrium at 8.631, 14.533
+          |                               /   |
+          o 0                            o    o
+
+Source: G.N. Vanderplaats, "Numerical optimization techniques for engineering design", McGraw-Hill 1984, pp. 72-73.  The
+numbers were read in the verification manual of ANSYS Mechanical APDL (problem VM9), which prints them after these
+pages.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem_mbs import Model, solve
+from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.kinds import in_ansys_manual
+
+CAPABILITY = "actuators"
+CASES = {"B-TWO-SPRINGS": "place and energy of two springs under a force"}
+
+
+def build() -> Model:
+    model = Model(2, "two springs")
+    model.node("a", (0.0, 10.0))
+    for name, y, k in (("lower", 0.0, 1.0), ("upper", 20.0, 8.0)):
+        model.spring(name, "ground", "a", k, point_a=(0.0, y))
+    model.force("F", "a", (5.0, 5.0))
+    model.sensor("u", "displacement", on="a")
+    model.static_step(increments=20)
+    return model
+
+
+def reference() -> dict[str, str]:
+    """Return displacements [cm] and strain energy [N cm]."""
+    return {"x": "8.631", "y": "4.533", "energy": "24.01"}
+
+
+def check(f: Findings) -> None:
+    step = solve(build()).steps[-1]
+    u = step.series["sensor/u"]
+    where = in_ansys_manual("Vanderplaats (1984), pp. 72-73", "VM9")
+    energy = sum(0.5 * k * (np.hypot(u[-1, 0], 10.0 + u[-1, 1] - y) - 10.0) ** 2 for k, y in ((1.0, 0.0), (8.0, 20.0)))
+    for name, value in (("x", u[-1, 0]), ("y", u[-1, 1]), ("energy", energy)):
+        f.digits("B-TWO-SPRINGS", f"{name} of two springs", value, reference()[name], where, error=5e-4,
+                 why="found by a search for the least energy in the book")  # fmt: skip
+    f.figure("Path of the loaded point", [Curve(u[:, 0], u[:, 1], "", "o-")], "x [cm]", "y [cm]")
