@@ -29,6 +29,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error
 from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT
 
+CAPABILITY = "contact"
 CASES = {
     "B-BUSH": "a bush that slides and turns on a shaft: speeds, resistance, load of its ends",
     "B-WEDGE": "a wedge with a round follower: lifting and lowering",

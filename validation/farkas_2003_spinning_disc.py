@@ -31,6 +31,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error
 from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT, quoted
 
+CAPABILITY = "contact"
 CASES = {
     "B-SPIN": "force and torque of discs and rings that slide and spin, paths to rest",
 }
@@ -41,7 +42,7 @@ SMOOTHING = 1e-4
 QUADRATURE = "closed form; the sum of the element is within 2e-5 mu N"
 
 
-def build(eps: float, spin: float = 10.0, duration: float = 0.3, h: float = 1e-3, inner: float = 0.0,
+def build(eps: float = 0.653, spin: float = 10.0, duration: float = 0.3, h: float = 1e-3, inner: float = 0.0,
           smoothing: float = SMOOTHING) -> Model:  # fmt: skip
     """Return a homogeneous disc, or a ring on its rim, with v = eps R w on a table."""
     model = Model(3, "disc on a table", gravity=(0.0, 0.0, -G))

@@ -47,6 +47,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT, PROPERTY
 
+CAPABILITY = "inverse"
 CASES = {
     "B-FLAT": "forces of a crane with and without a winch for a path of its load, closed form of the flat system",
     "B-STRING": "force on a trolley whose load hangs on a string, for a path of the load: advance and delay",

@@ -24,6 +24,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY
 
+CAPABILITY = "contact"
 CASES = {
     "B-SUPERBALL": "velocity and spin of a ball after bounces with tangential restitution, under a table and back",
 }

@@ -23,6 +23,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import INDEPENDENT, PROPERTY
 
+CAPABILITY = "inverse"
 CASES = {"B-ARM": "torques on a flexible arm in space whose load follows a line, against rigid links in the limit"}
 
 LENGTHS, DENSITY, LOAD, GRAVITY, POST = (0.5, 0.4), 0.3, 0.5, 9.81, 1e-2
