@@ -63,7 +63,8 @@ def main() -> NoReturn:
         if sys.stdout is not None:
             sys.stdout.flush()
         if lost.error is not None:
-            complain(f"error: what the command says cannot be written ({lost.error.strerror}); its work is done")
+            done = "; its work is done" if not code else ""
+            complain(f"error: what the command says cannot be written ({lost.error.strerror}){done}")
             code = code or 1
     sys.exit(code or 0)
 
