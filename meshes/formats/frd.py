@@ -109,7 +109,7 @@ class _Lines:
     def table(self, rows: list[str], width: int, count: int) -> tuple[np.ndarray, np.ndarray]:
         """Return whole numbers (m,) and ``count`` numbers (m, count) of lines of nodes."""
         size = 3 + width + _FLOAT * count
-        letters = np.array([row[:size] for row in rows], f"S{size}").view("S1").reshape(len(rows), size)
+        letters = np.array([row[:size].encode("ascii", "replace") for row in rows], f"S{size}").view("S1").reshape(len(rows), size)
 
         def column(first: int, wide: int) -> np.ndarray:
             return np.ascontiguousarray(letters[:, first : first + wide]).view(f"S{wide}").ravel()
