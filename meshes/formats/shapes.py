@@ -37,7 +37,11 @@ def read_shape(path: str | Path) -> Shape:
     points = np.asarray(raw.points, float)
     if not faces or not len(points) or not np.isfinite(points).all():
         raise MeshError(f"{where}: holds no triangles with finite corners: save a surface")
-    return points, np.concatenate(faces)
+    triangles = np.concatenate(faces)
+    wrong = (triangles < 0) | (triangles >= len(points))
+    if wrong.any():
+        raise MeshError(f"{where}: a face names corner {triangles[wrong][0] + 1} of {len(points)}: save it anew")
+    return points, triangles
 
 
 def box(size: np.ndarray) -> Shape:

@@ -8,12 +8,13 @@ import mmap
 import os
 import resource
 import signal
-import struct
 import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import numpy as np
 
 from fem_mbs.errors import FemMbsError
 
@@ -22,10 +23,11 @@ __all__ = ["Attack", "Tally", "Wrong", "judge", "run_attack"]
 #: One case: its seed makes it, and the word that is returned says how it ended: "accepted", "refused" ...
 Case = Callable[[int], str]
 
-_SLOT = struct.Struct("qdq")  # seed that is tried, its beginning [s], number of cases that have ended
+_SEED, _BEGAN, _AT = range(3)  # of a slot: seed that is tried, its beginning [s], its place among the seeds
 _MEMORY = 8 << 30  # bytes of address space, so that an absurd allocation fails
 _LONGEST_MESSAGE = 6000
 _POLL = 0.05  # seconds
+_PREPARES = 300.0  # seconds that a process may take before its first case
 
 
 class Wrong(Exception):
@@ -105,7 +107,7 @@ class _Share:
 
     def __init__(self, attack: Attack, seeds: range, folder: Path) -> None:
         self.attack, self.seeds, self.folder = attack, seeds, folder
-        self.slot = mmap.mmap(-1, _SLOT.size)
+        self.slot = np.frombuffer(mmap.mmap(-1, 24))  # stores of numbers are whole, those of a struct are not
         self.pid = 0
         self.crashed: list[tuple[int, str]] = []
         folder.mkdir(parents=True)
@@ -115,7 +117,7 @@ class _Share:
         if at >= len(self.seeds):
             self.pid = 0
             return
-        _SLOT.pack_into(self.slot, 0, self.seeds[at], time.monotonic() + 120.0, at)  # (time to prepare)
+        self.slot[:] = self.seeds[at], time.monotonic() + _PREPARES, at
         self.pid = os.fork()
         if not self.pid:
             _work(self.attack, self.seeds, at, self.folder, self.slot)  # does not return
@@ -124,7 +126,7 @@ class _Share:
         """Return whether there is more to do."""
         if not self.pid:
             return False
-        seed, began, at = _SLOT.unpack_from(self.slot)
+        began, seed, at = self.slot[_BEGAN], int(self.slot[_SEED]), int(self.slot[_AT])
         done, status = os.waitpid(self.pid, os.WNOHANG)
         if not done and time.monotonic() - began > self.attack.seconds:
             os.kill(self.pid, signal.SIGKILL)
@@ -157,7 +159,7 @@ class _Share:
                     tally.ends[end] = tally.ends.get(end, 0) + 1
 
 
-def _work(attack: Attack, seeds: range, at: int, folder: Path, slot: mmap.mmap) -> None:
+def _work(attack: Attack, seeds: range, at: int, folder: Path, slot: np.ndarray) -> None:
     """Try seeds in this process, and end it."""
     code = 1
     try:
@@ -173,7 +175,8 @@ def _work(attack: Attack, seeds: range, at: int, folder: Path, slot: mmap.mmap) 
         os.ftruncate(printed, 0)
         with (folder / "ends").open("a", encoding="utf-8") as told:
             for i in range(at, len(seeds)):
-                _SLOT.pack_into(slot, 0, seeds[i], time.monotonic(), i)
+                slot[_BEGAN] = time.monotonic()  # first: nobody may take the next case for one that has begun long ago
+                slot[_SEED], slot[_AT] = seeds[i], i
                 end, text = "", ""
                 try:
                     end = case(seeds[i])

@@ -355,7 +355,7 @@ def _folders(folder: Path) -> Case:
 
 ATTACKS = {
     "models": Attack("models", "values and lines of model files, through `check`", _checks),
-    "runs": Attack("runs", "values and lines of model files, through `run`", _runs, seconds=120.0, silent=False),
+    "runs": Attack("runs", "values and lines of model files, through `run`", _runs, seconds=300.0, silent=False),
     "abaqus": Attack("abaqus", "decks of Abaqus and CalculiX", _decks(".inp")),
     "nastran": Attack("nastran", "decks of Nastran", _decks(".bdf")),
     "listings": Attack("listings", "printed results and fields of other programs (.dat, .f06, .frd)", _listings),
