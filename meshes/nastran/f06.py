@@ -318,7 +318,7 @@ def _bar_stress_row(table: ListingTable, words: list[str], element: int) -> int:
     if mystran:
         words = [word for word in words if not _MARGIN.match(word)]
     values = _numbers(words)
-    if values is None:
+    if not words or values is None:
         return element
     if words[0].isdigit() and len(words) in (8, 9):
         table.add(int(words[0]), values[1:8])

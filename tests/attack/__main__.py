@@ -8,6 +8,7 @@ for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS"
     os.environ.setdefault(_variable, "1")  # before numpy is imported: workers are forked
 
 import argparse
+import contextlib
 import sys
 import tempfile
 from pathlib import Path
@@ -45,8 +46,9 @@ def main() -> int:
     tallies = []
     for name in names:
         attack, usual = ATTACKS[name]
-        with tempfile.TemporaryDirectory(prefix="fem-mbs-attack-") as folder:
-            attack.make(Path(folder))(given.first)  # imports and compiles, once, before processes are forked
+        if attack.warm:
+            with tempfile.TemporaryDirectory(prefix="fem-mbs-attack-") as folder, contextlib.suppress(Exception):
+                attack.make(Path(folder))(given.first)
         tallies.append(run_attack(attack, usual if given.count is None else given.count, given.workers, given.first))
         print(f"{name}: {tallies[-1].count} cases, {len(tallies[-1].failures)} failed", file=sys.stderr, flush=True)
         for seed, text in tallies[-1].failures[:_SHOWN]:

@@ -40,6 +40,7 @@ class Attack:
 
     ``make`` gets a folder of its own and returns the case; it is called in every process.  ``seconds`` is the limit of
     one case.  ``silent``: the case may print nothing.
+    ``warm``: a first case in the parent imports and compiles what all processes need.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Attack:
     make: Callable[[Path], Case]
     seconds: float = 20.0
     silent: bool = True
+    warm: bool = True
 
 
 @dataclass

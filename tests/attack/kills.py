@@ -246,5 +246,5 @@ ATTACKS = {
     "killed-reductions": Attack(
         "killed-reductions", f"{_TRIED} reductions that replace a part", _reductions, 60.0, False
     ),
-    "killed-sweeps": Attack("killed-sweeps", f"{_TRIED} sweeps with all their workers", _sweeps, 300.0, False),
+    "killed-sweeps": Attack("killed-sweeps", f"{_TRIED} sweeps with all their workers", _sweeps, 300.0, False, False),
 }  # fmt: skip
