@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     import h5py
 
 __all__ = [
-    "HDF5_FORM", "PART", "check_hdf5", "file_word", "get_text", "no_room", "put_text", "replacing", "sync_directory",
-    "write_atomic", "write_page",
+    "HDF5_FORM", "PART", "check_hdf5", "file_word", "get_text", "no_room", "put_text", "read_file", "replacing",
+    "sync_directory", "write_atomic", "write_page",
 ]  # fmt: skip
 
 PART = ".part"  # suffix of files that are not whole yet
@@ -44,6 +44,17 @@ def file_word(name: str) -> str:
     if len(word) <= _LONGEST:
         return word
     return f"{word[: _LONGEST - 9]}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+
+
+def read_file(path: Path) -> bytes:
+    """Return the content of a file.
+
+    Raises:
+        OSError: it cannot be read; also of folders, of pipes, which wait, and of devices, which may never end.
+    """
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "it is no file, but a folder, a pipe or a device", str(path))
+    return path.read_bytes()
 
 
 def no_room(error: OSError) -> bool:
@@ -130,6 +141,8 @@ def check_hdf5(path: str | Path) -> str:
     """
     path = Path(path)
     try:
+        if path.exists() and not path.is_file():
+            return "it is no file, but a folder, a pipe or a device"
         with path.open("rb") as stream:
             head = stream.read(9)
         state = path.stat()

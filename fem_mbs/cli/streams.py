@@ -46,7 +46,7 @@ class _Lasting(io.FileIO):
 def _lasting(stream: Any, lost: Lost) -> Any:
     """Return a stream over the same file that never fails; streams that are no files stay, closed ones drop all."""
     if stream is None:  # closed by whoever has started us
-        return open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+        return open(os.devnull, "w", encoding="utf-8")
     buffer = getattr(stream, "buffer", None)
     raw = getattr(buffer, "raw", buffer)  # without a buffer in an unbuffered Python
     if type(raw) is not io.FileIO:  # a test, a notebook
@@ -54,7 +54,8 @@ def _lasting(stream: Any, lost: Lost) -> Any:
     stream.flush()
     return io.TextIOWrapper(
         io.BufferedWriter(_Lasting(raw.fileno(), lost)),
-        encoding=stream.encoding, errors="backslashreplace", line_buffering=stream.line_buffering or raw.isatty() or stream is sys.stderr,
+        encoding=stream.encoding, errors="backslashreplace",
+        line_buffering=stream.line_buffering or raw.isatty() or stream is sys.stderr,
         write_through=buffer is raw,
     )  # fmt: skip
 

@@ -27,7 +27,9 @@ Fault = Callable[[Path], None]
 FAULTS: dict[str, Fault] = {}
 _ENDED = (0, 1, 2)
 _SECONDS = 240.0
-_NAMES = CABLE.replace('"tip"', '"\u00e9[a] \u00f6/b"').replace('type = "transient"', 'type = "transient"\nname = "\u00e4 [/x]/../z"')
+_NAMES = CABLE.replace('"tip"', '"\u00e9[a] \u00f6/b"').replace(
+    'type = "transient"', 'type = "transient"\nname = "\u00e4 [/x]/../z"'
+)
 
 
 def _fault(text: str) -> Callable[[Fault], Fault]:

@@ -1,8 +1,9 @@
-"""Run many cases in forked processes: a crash or a hang of a case ends its process, is counted, and the rest goes on."""
+"""Run many cases in forked processes: a crash or a hang of a case ends its process and is counted; the rest goes on."""
 
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import json
 import mmap
 import os
@@ -92,8 +93,10 @@ def run_attack(attack: Attack, count: int, workers: int = 1, first: int = 0) -> 
     with tempfile.TemporaryDirectory(prefix="fem-mbs-attack-") as folder:
         shares = [_Share(attack, tally.seeds[k::workers], Path(folder) / str(k)) for k in range(workers)]
         try:
-            while any([share.look() for share in shares]):  # (a list: all are looked at)
+            while sum(share.look() for share in shares):
                 time.sleep(_POLL)
+        except KeyboardInterrupt:
+            pass  # what was tried until then counts
         finally:
             for share in shares:
                 share.stop()
@@ -166,6 +169,7 @@ def _work(attack: Attack, seeds: range, at: int, folder: Path, slot: np.ndarray)
     code = 1
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        faulthandler.disable()  # of pytest
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         printed = os.open(folder / "printed", os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
@@ -185,7 +189,7 @@ def _work(attack: Attack, seeds: range, at: int, folder: Path, slot: np.ndarray)
                 except Wrong as wrong:
                     text = f"wrong: {wrong}"
                 except BaseException as error:
-                    text = f"{type(error).__name__}: {error}" or "an error without text"
+                    text = f"{type(error).__name__}: {error}"
                 if os.fstat(printed).st_size:
                     if attack.silent and not text:
                         text = f"it prints {os.pread(printed, 200, 0)!r}"

@@ -196,7 +196,9 @@ def _meshes(hdf5: bool) -> Callable[[Path], Case]:
             rng = random.Random(seed)
             suffix, data = rng.choice(contents)
             path = folder / f"a{suffix}"
-            path.write_bytes(flipped(data, rng) if hdf5 or suffix == ".ex2" or rng.random() < 0.1 else mutated_bytes(data, rng))
+            path.write_bytes(
+                flipped(data, rng) if hdf5 or suffix == ".ex2" or rng.random() < 0.1 else mutated_bytes(data, rng)
+            )
             return judge(lambda: sound(read_mesh(path, rng.choice(("lines", "all")))), path.name)
 
         return case

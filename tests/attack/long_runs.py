@@ -103,6 +103,11 @@ ATTACKS = {
         "long-mechanism", "1e6 steps of a double pendulum", _case(mechanism, 1_000_000), 3000.0, False, False
     ),
     "long-contact": Attack(
-        "long-contact", "1e5 steps of a ball that rolls and slides with friction", _case(contact, 100_000), 3000.0, False, False
+        "long-contact",
+        "1e5 steps of a ball that rolls and slides with friction",
+        _case(contact, 100_000),
+        3000.0,
+        False,
+        False,
     ),
 }

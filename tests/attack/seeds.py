@@ -116,4 +116,3 @@ def parts(folder: Path, own: bool) -> list[Path]:
     part = reduce_part(block(), ends, modes=3, stiffening="left", damping=0.02)
     names = ("a.h5", "folder") if own else ("a.pch", "a.SID_FEM")
     return [write_part(folder / name, part) for name in names]
-
