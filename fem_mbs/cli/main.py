@@ -16,8 +16,8 @@ import typer
 
 from fem_mbs.cli.commands import reduced, runs, studies, views
 from fem_mbs.cli.commands.common import complain
+from fem_mbs.cli.commands.streams import lasting_streams
 from fem_mbs.cli.progress import noted
-from fem_mbs.cli.streams import lasting_streams
 from fem_mbs.errors import AnalysisError, DiskFullError, FemMbsError
 from fem_mbs.files import no_room
 

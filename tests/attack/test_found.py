@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from fem_mbs import Model
-from fem_mbs.cli.streams import lasting_streams
+from fem_mbs.cli.commands.streams import lasting_streams
 from fem_mbs.errors import MeshError, ModelError
 from fem_mbs.files import check_hdf5, file_word, read_file
 from fem_mbs.meshes.formats.reader import read_mesh
@@ -79,7 +79,7 @@ def test_vtu_points_have_three_coordinates(tmp_path):
 
 OUTPUT = """
 import sys
-from fem_mbs.cli.streams import lasting_streams
+from fem_mbs.cli.commands.streams import lasting_streams
 with lasting_streams() as lost:
     for k in range(20000):
         print("\\u00e9 line", k)
