@@ -37,6 +37,7 @@ __all__ = ["TaskFailure", "TaskPool", "TaskProgress", "default_workers", "refuse
 _ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "FEM_MBS_COMPILERS"), "1"
 )
+_HERE = "127.0.0.1"  # workers of this machine are reached from this machine only
 _POLL = 0.5  # seconds between two looks at the workers while tasks run
 _PATIENCE = 120.0  # seconds without any worker after which a run gives up
 _GONE = 3.0  # seconds without a process after which a worker is replaced; one that is started anew is back in less
@@ -198,8 +199,10 @@ class TaskPool:
         count = self._wanted or default_workers()
         try:
             cluster = LocalCluster(
+                security=_own_keys(),
                 n_workers=count, threads_per_worker=1, processes=True, memory_limit=0,
-                dashboard_address=":0", worker_dashboard_address=":0", scheduler_kwargs={"dashboard": False},
+                host=_HERE, dashboard_address=f"{_HERE}:0", worker_dashboard_address=f"{_HERE}:0",
+                scheduler_kwargs={"dashboard": False},
                 silence_logs=_SILENT, local_directory=scratch, preload=[__name__],
             )  # fmt: skip
         except Exception as error:
@@ -209,7 +212,7 @@ class TaskPool:
             ) from None
         stack.callback(_close, cluster)
         self._mend = _Mender(cluster, count)
-        client = Client(cluster, set_as_default=False)
+        client = Client(cluster, security=cluster.security, set_as_default=False)
         stack.callback(client.close, timeout=5)
         return client
 
@@ -249,6 +252,17 @@ class TaskPool:
         """As `run_tasks`, with the workers of this pool."""
         _check_rules(attempts, errors)
         return _Run(self._client, self._mend, function, list(arguments), attempts, progress, errors).run()
+
+
+def _own_keys() -> Any:
+    """Return keys of this run, so that no other user of the machine can connect to its workers; None without the
+    package cryptography, which makes them."""
+    from distributed.security import Security
+
+    try:
+        return Security.temporary()
+    except ImportError:
+        return None
 
 
 class _Mender:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import errno
 import functools
+import hashlib
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
@@ -23,16 +25,36 @@ if TYPE_CHECKING:
     import h5py
 
 __all__ = [
-    "HDF5_FORM", "PART", "check_hdf5", "get_text", "no_room", "put_text", "replacing", "sync_directory",
-    "write_atomic", "write_page",
+    "HDF5_FORM", "PART", "check_hdf5", "file_word", "get_text", "no_room", "put_text", "read_file", "replacing",
+    "sync_directory", "write_atomic", "write_page",
 ]  # fmt: skip
 
 PART = ".part"  # suffix of files that are not whole yet
 #: Options of h5py.File for files of ours: version 3 of the format, in which every header has a checksum.
 HDF5_FORM: dict[str, Any] = {"libver": ("v110", "v110")}
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # disk, quota, limit of the process or of the file system
+_LONGEST = 80  # characters of a name within the name of a file; most systems end at 255 bytes
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _SECONDS, _RATE = 15.0, 5e6  # that a file may take to be read in a child: at least, and bytes in a second
+
+
+def file_word(name: str) -> str:
+    """Return a name as a part of the name of a file: letters, digits, ``_ + -``; long names end in a digest."""
+    word = re.sub(r"[^A-Za-z0-9_+-]+", "_", name).strip("_")
+    if len(word) <= _LONGEST:
+        return word
+    return f"{word[: _LONGEST - 9]}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+
+
+def read_file(path: Path) -> bytes:
+    """Return the content of a file.
+
+    Raises:
+        OSError: it cannot be read; also of folders, of pipes, which wait, and of devices, which may never end.
+    """
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "it is no file, but a folder, a pipe or a device", str(path))
+    return path.read_bytes()
 
 
 def no_room(error: OSError) -> bool:
@@ -119,6 +141,8 @@ def check_hdf5(path: str | Path) -> str:
     """
     path = Path(path)
     try:
+        if path.exists() and not path.is_file():
+            return "it is no file, but a folder, a pipe or a device"
         with path.open("rb") as stream:
             head = stream.read(9)
         state = path.stat()

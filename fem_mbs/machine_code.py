@@ -12,7 +12,9 @@ import functools
 import json
 import logging
 import os
+import stat
 import statistics
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -32,20 +34,55 @@ _SHIPPED = Path(__file__).with_name("kernel_costs.json")
 _COSTS = "seconds.json"
 
 
-def cache_root() -> Path:
-    """Return the folder of all machine code, whether it exists or not."""
+def wanted_root() -> Path:
+    """Return the folder that the user's settings name for machine code."""
     base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return Path(base) / "fem-mbs"
 
 
-def uncached_reason() -> str:
-    """Return why nothing can be kept in the cache, "" where it can."""
-    root = cache_root()
+def cache_root() -> Path:
+    """Return the folder of all machine code, whether it exists or not.
+
+    It is the wanted one, or a private folder for temporary files where that one cannot be written to: each run would
+    compile again.
+    """
+    return _writable_root(wanted_root())
+
+
+@functools.cache
+def _writable_root(wanted: Path) -> Path:
+    if not _unwritable(wanted):
+        return wanted
+    own = _private_folder()
+    return wanted if own is None or _unwritable(own) else own
+
+
+def _private_folder() -> Path | None:
+    """Return a folder for temporary files into which only this user can write, None if there is none: who could put
+    machine code there could run it under this user's name."""
+    if not hasattr(os, "getuid"):
+        return None
+    path = Path(tempfile.gettempdir()) / f"fem-mbs-kernels-{os.getuid()}"
+    try:
+        path.mkdir(mode=0o700, exist_ok=True)
+        found = path.lstat()
+    except OSError:
+        return None
+    private = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
+    return path if private else None
+
+
+def _unwritable(root: Path) -> str:
     try:
         root.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         return f"{root}: {error.strerror}"
     return "" if os.access(root, os.W_OK | os.X_OK) else f"{root}: no permission to write"
+
+
+def uncached_reason() -> str:
+    """Return why nothing can be kept in the cache, "" where it can."""
+    return _unwritable(cache_root())
 
 
 @functools.cache
@@ -171,11 +208,15 @@ class KernelCache(FunctionCache):
         #: Name that numba gives the files.
         self.base: str = self._impl.filename_base
         self._cache_file = _Index(self.cache_path, self.base, digest)
+        wanted = wanted_root()
+        #: The wanted folder where it may only be read: what is there need not be compiled.
+        self._shared = None if wanted == cache_root() else _Index(str(wanted / digest), self.base, digest)
 
     def has(self, signature: Any, context: Any) -> bool:
         """Return whether the code for a signature is on disk, in the cache or with the package."""
         context.refresh()
-        here = self._cache_file.has(self._index_key(_arguments(signature), context.codegen()))
+        key = self._index_key(_arguments(signature), context.codegen())
+        here = self._cache_file.has(key) or (self._shared is not None and self._shared.has(key))
         return here or packed_code.has(self.digest, self.base)
 
     def stored(self, signature: Any, context: Any) -> Any:
@@ -191,6 +232,8 @@ class KernelCache(FunctionCache):
             log.debug("cached code of %s: %s", self.name, error)
             found = None
         if found is None:
+            found = self._from_shared(_arguments(sig), target_context)
+        if found is None:
             found = self._packed(_arguments(sig), target_context)
         if found is None and _batch.refusing:
             raise UncompiledError("it needs kernels that are not compiled", remedy="call fem-mbs compile MODEL before")
@@ -199,6 +242,17 @@ class KernelCache(FunctionCache):
             if not _batch.running:
                 tell(Compiling(0, 1, costs([self.name])[0], self.name))
         return found
+
+    def _from_shared(self, arguments: tuple, context: Any) -> Any:
+        """Return the code that lies in the wanted folder, which may only be read, or None."""
+        if self._shared is None:
+            return None
+        try:
+            code = self._shared.load(self._index_key(arguments, context.codegen()))
+            return None if code is None else self._impl.rebuild(context, code)
+        except Exception as error:  # a damaged file
+            log.debug("shared code of %s: %s", self.name, error)
+            return None
 
     def _packed(self, arguments: tuple, context: Any) -> Any:
         """Return the code that came with the package, or None."""

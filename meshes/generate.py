@@ -16,7 +16,7 @@ import numpy as np
 from fem_mbs.errors import MeshError
 from fem_mbs.meshes.mesh import CellBlock, Mesh
 
-__all__ = ["arc", "circle_axes", "count_of", "grid2d", "line", "point_of", "polyline", "write_msh"]
+__all__ = ["arc", "circle_axes", "count_of", "grid2d", "line", "point_of", "points_of", "polyline", "write_msh"]
 
 
 #: Fractions of a way that differ by less are one node.
@@ -32,7 +32,7 @@ def line(start: Sequence[float], end: Sequence[float], n: int, named: Mapping[st
     ``named`` are fractions of the way from start to end, 0 to 1, by name.  A fraction between nodes gets a node of its
     own, which divides the cell.
     """
-    a, b = point_of("line", "start", start), point_of("line", "end", end)
+    a, b = points_of("line", {"start": start, "end": end})
     n = count_of("line", "n", n)
     if np.array_equal(a, b):
         raise MeshError(f"line: start and end are both {tuple(a.tolist())}; give two points")
@@ -56,7 +56,7 @@ def polyline(
     """
     if len(points) < 2:
         raise MeshError(f"polyline: {len(points)} points; give at least 2")
-    corners = [point_of("polyline", f"point {i}", x) for i, x in enumerate(points, 1)]
+    corners = points_of("polyline", {f"point {i}": x for i, x in enumerate(points, 1)})
     m = len(corners) - 1
     given = list(n_per_segment) if isinstance(n_per_segment, Sequence | np.ndarray) else [n_per_segment] * m
     if len(given) != m:
@@ -221,7 +221,7 @@ def circle_axes(what: str, normal: Sequence[float]) -> tuple[np.ndarray, np.ndar
 
     The first is the projection of the x axis on the plane; of the y axis if the normal is along x.
     """
-    axis = point_of(what, "normal", normal)
+    axis = points_of(what, {"normal": normal}, size=3)[0]
     length = np.linalg.norm(axis)
     if length == 0:
         raise MeshError(f"{what}: normal (0, 0, 0) has no length; give the axis of the circle")
@@ -242,6 +242,20 @@ def point_of(what: str, name: str, value: Any) -> np.ndarray:
     if x.shape not in ((2,), (3,)) or not np.isfinite(x).all():
         raise MeshError(f"{what}: {name} {value!r} must be 2 or 3 finite numbers")
     return x if len(x) == 3 else np.append(x, 0.0)
+
+
+def points_of(what: str, values: Mapping[str, Any], size: int | None = None) -> list[np.ndarray]:
+    """Return points (3,), by their names in messages, all of ``size`` numbers or of as many as the first of them.
+
+    Two numbers are a point of the plane; among points in space they are one whose third number was forgotten.
+    """
+    points = [point_of(what, name, value) for name, value in values.items()]
+    wanted = size or (len(next(iter(values.values()))) if values else 0)
+    for name, value in values.items():
+        if len(value) != wanted:
+            as_others = "" if size else f", as {next(iter(values))} has"
+            raise MeshError(f"{what}: {name} {value!r} must be {wanted} numbers{as_others}; give all coordinates")
+    return points
 
 
 def count_of(what: str, name: str, n: Any) -> int:

@@ -18,7 +18,7 @@ import numpy as np
 
 from fem_mbs.errors import MeshError
 from fem_mbs.meshes.cells import CELL_KINDS, DIMENSION, FACETS, PLANE_KINDS, SOLID_KINDS
-from fem_mbs.meshes.generate import circle_axes, count_of, point_of
+from fem_mbs.meshes.generate import circle_axes, count_of, point_of, points_of
 from fem_mbs.meshes.mesh import CellBlock, Mesh
 
 __all__ = ["block", "box", "patch", "rectangle", "ring", "tube"]
@@ -70,7 +70,7 @@ def box(
         kind: of the cells, "hexahedron", "hexahedron20", "wedge", "wedge15", "tetra" or "tetra10".
         grading: length of the last cell by that of the first, of each direction or of all.
     """
-    lengths, corner = _sizes("box", size, 3), point_of("box", "start", start)
+    lengths, corner = _sizes("box", size, 3), points_of("box", {"start": start}, size=3)[0]
     return _grid("box", n, kind, grading, lambda s: corner + s * lengths, _SOLID)
 
 
@@ -93,7 +93,7 @@ def patch(
     """
     if len(corners) != 4:
         raise MeshError(f"patch: {len(corners)} corners; give 4")
-    c = [point_of("patch", f"corner {i}", x) for i, x in enumerate(corners, 1)]
+    c = points_of("patch", {f"corner {i}": x for i, x in enumerate(corners, 1)})
     ends = {"bottom": (c[0], c[1]), "right": (c[1], c[2]), "top": (c[3], c[2]), "left": (c[0], c[3])}
     unknown = next((name for name in edges or () if name not in ends), None)
     if unknown is not None:
@@ -125,7 +125,7 @@ def block(
     """
     if len(corners) != 8:
         raise MeshError(f"block: {len(corners)} corners; give 8")
-    c = np.array([point_of("block", f"corner {i}", x) for i, x in enumerate(corners, 1)])
+    c = np.array(points_of("block", {f"corner {i}": x for i, x in enumerate(corners, 1)}, size=3))
     where = np.array(_corners(3))[[0, 1, 3, 2, 4, 5, 7, 6]]
 
     def place(s: np.ndarray) -> np.ndarray:

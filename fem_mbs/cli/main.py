@@ -10,12 +10,13 @@ from __future__ import annotations
 import logging
 import re
 import sys
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 from fem_mbs.cli.commands import reduced, runs, studies, views
 from fem_mbs.cli.commands.common import complain
+from fem_mbs.cli.commands.streams import lasting_streams
 from fem_mbs.cli.progress import noted
 from fem_mbs.errors import AnalysisError, DiskFullError, FemMbsError
 from fem_mbs.files import no_room
@@ -46,16 +47,25 @@ def main() -> NoReturn:
         with noted(quiet=not {"-q", "--quiet"}.isdisjoint(arguments)):
             return app(args=_with_restart_number(arguments), prog_name="fem-mbs", standalone_mode=True)
 
-    code = 0
-    try:
-        if _all_ranks(arguments):
-            from fem_mbs.analysis.distributed.together import together
+    with lasting_streams() as lost:
+        code: Any = 0
+        try:
+            if _all_ranks(arguments):
+                from fem_mbs.analysis.distributed.together import together
 
-            code = together(work, lambda error: _ended(error, debug))
-        else:
-            code = work()
-    except (Exception, KeyboardInterrupt) as error:
-        code = _ended(error, debug)
+                code = together(work, lambda error: _ended(error, debug))
+            else:
+                code = work()
+        except SystemExit as end:  # of typer
+            code = end.code
+        except (Exception, KeyboardInterrupt) as error:
+            code = _ended(error, debug)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        if lost.error is not None:
+            done = "; its work is done" if not code else ""
+            complain(f"error: what the command says cannot be written ({lost.error.strerror}){done}")
+            code = code or 1
     sys.exit(code or 0)
 
 
@@ -79,10 +89,6 @@ def _ended(end: BaseException, debug: bool) -> int:
             raise
         complain(f"error: {error}")
         code = 1 if isinstance(error, (AnalysisError, DiskFullError)) else 2
-    except BrokenPipeError:
-        # the reader of our output has gone; nothing more can be said there
-        sys.stdout = None
-        code = 0
     except Exception as error:
         if debug:
             raise

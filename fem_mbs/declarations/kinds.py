@@ -367,7 +367,7 @@ def _shape(item: Any) -> dict[str, Any]:
         if not isinstance(item["file"], str) or not item["file"].strip():
             raise ValueError("must name a file by a text")
     else:
-        if item["shape"] not in _SHAPES:
+        if not isinstance(item["shape"], str) or item["shape"] not in _SHAPES:
             raise ValueError(f"must have a shape of {', '.join(_SHAPES)}, not {shown(item['shape'])}")
         needed = _SHAPES[item["shape"]]
         known = ("shape", *needed)

@@ -166,6 +166,12 @@ class PlacedMesh(Declaration):
             raise ModelError(f"give either {known} or {shapes[-1]}", owner=owner, remedy=f"{both}")
         source = getattr(self, sources[0])
         if isinstance(source, Source):
+            flat = source.flat_point() if building.dimension == 3 else None
+            if flat is not None:
+                raise ModelError(
+                    f"{sources[0]} has the point {shown(flat)} of two numbers, but the model is in space",
+                    owner=owner, remedy="give all three coordinates",
+                )  # fmt: skip
             return source.mesh()
         if isinstance(self.mesh, Mesh):
             return self.mesh

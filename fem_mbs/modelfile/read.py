@@ -23,6 +23,7 @@ from fem_mbs.declarations.declaration import Declaration, choose
 from fem_mbs.declarations.kinds import FILE, FUNCTION, SHAPES, shown
 from fem_mbs.declarations.steps import step_kind
 from fem_mbs.errors import InputError, MeshError, ModelError, Owner
+from fem_mbs.files import read_file
 from fem_mbs.functions.parameters import Parameters
 from fem_mbs.model.copies.copying import copies_of
 from fem_mbs.model.copies.movement import Copy
@@ -178,7 +179,7 @@ def parse_model_file(path: Path) -> dict[str, Any]:
             raise error("this is a folder; give a model file")
         if path.stat().st_size > MAX_BYTES:
             raise error(f"larger than {MAX_BYTES >> 20} MB; put tables into CSV files and nodes into a mesh file")
-        raw = path.read_bytes()
+        raw = read_file(path)
     except FileNotFoundError:
         raise error("there is no such file") from None
     except (OSError, ValueError) as exc:

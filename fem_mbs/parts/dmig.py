@@ -22,7 +22,7 @@ import numpy as np
 from scipy.linalg import null_space
 
 from fem_mbs.errors import ModelError, Owner
-from fem_mbs.files import write_atomic
+from fem_mbs.files import read_file, write_atomic
 from fem_mbs.parts.bulk import Entry, bulk_entries
 from fem_mbs.parts.part import COMPONENTS, Interface, ReducedPart
 
@@ -246,7 +246,7 @@ def read_dmig(path: str | Path, name: str | None = None, grids: Iterable[str | P
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="ascii", errors="replace")
+        return read_file(path).decode("ascii", errors="replace")
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror}") from None
 

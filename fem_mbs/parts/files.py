@@ -18,7 +18,7 @@ import numpy as np
 from scipy.io import mmwrite
 
 from fem_mbs.errors import ModelError
-from fem_mbs.files import write_atomic
+from fem_mbs.files import read_file, write_atomic
 from fem_mbs.parts.part import Interface, LoadMoments, ReducedPart
 from fem_mbs.parts.sid import unpacked_moments
 
@@ -144,7 +144,7 @@ def read_matrix_market(folder: str | Path) -> ReducedPart:
 
 def _head(path: Path) -> dict[str, Any]:
     try:
-        head = json.loads(path.read_text(encoding="utf-8"))
+        head = json.loads(read_file(path).decode("utf-8"))
     except OSError:
         raise ModelError(f"{path}: there is no such file; a folder of a reduced part has one") from None
     except ValueError as error:
@@ -165,7 +165,7 @@ def _key(folder: Path, head: dict[str, Any], key: str, kind: type) -> Any:
 def _array(path: Path, shape: tuple[int, int], digest: str | None) -> np.ndarray:
     """Return the matrix of a file; ``digest`` is what part.json says of it, None in files of version 1."""
     try:
-        data = path.read_bytes()
+        data = read_file(path)
     except OSError:
         raise ModelError(f"{path}: there is no such file, but part.json names it") from None
     if digest is not None and hashlib.sha256(data).hexdigest() != digest:

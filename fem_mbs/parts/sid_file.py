@@ -27,7 +27,7 @@ from pathlib import Path
 import numpy as np
 
 from fem_mbs.errors import ModelError
-from fem_mbs.files import write_atomic
+from fem_mbs.files import read_file, write_atomic
 from fem_mbs.parts.sid import FlexibleBodyData, FlexibleNode, Taylor
 
 __all__ = ["read_sid", "write_sid"]
@@ -144,7 +144,7 @@ def read_sid(path: str | Path) -> FlexibleBodyData:
     """
     path = Path(path)
     try:
-        text = path.read_text(encoding="ascii", errors="replace")
+        text = read_file(path).decode("ascii", errors="replace")
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror}") from None
     lines = _Lines(path, text.splitlines())

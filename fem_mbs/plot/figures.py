@@ -6,7 +6,6 @@ first figure is drawn, without a display.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ import numpy as np
 from fem_mbs.analysis.steps.campbell import CampbellReport
 from fem_mbs.declarations.steps import function_of, recorded_kind
 from fem_mbs.errors import DiskFullError, ResultsError
+from fem_mbs.files import file_word
 from fem_mbs.plot.frequency.campbell import plot_campbell, plot_unbalance
 from fem_mbs.plot.frequency.cyclic import plot_diameters, plot_wheel_shapes
 from fem_mbs.plot.frequency.harmonic import plot_response, plot_transfer
@@ -224,7 +224,7 @@ def figure_jobs(results: Results) -> Iterator[FigureJob]:
     for step in results.steps:
         for sensor in results.header["sensors"]:
             if f"response/{sensor['name']}" in step.series:
-                name = f"response-{_label(step)}-{_word(sensor['name'])}"
+                name = f"response-{_label(step)}-{file_word(sensor['name'])}"
                 yield FigureJob(name, step.number, partial(plot_response, results, sensor["name"], step.number))
     drawn = [s for s in results.steps if "displacement" in s.frames and not recorded_kind(s.type).shapes]
     if len(drawn) > 1 and any(is_continuum(block) for block in results.header["blocks"]):
@@ -279,19 +279,14 @@ def plot_transfers(
         sensor, excitation, *column = pair.split(":")[:3] if ":" in pair else ("", "")
         if not (sensor and excitation and all(column)) or pair.count(":") > 2:
             raise ResultsError(f'Figures: "{pair}" is no pair of sensors; give SENSOR:EXCITATION[:COLUMN]')
-        path = target / f"transfer-{'-'.join(map(_word, (sensor, excitation, *column)))}.{format}"
+        path = target / f"transfer-{'-'.join(map(file_word, (sensor, excitation, *column)))}.{format}"
         results.take(path)
         paths.append(plot_transfer(results, sensor, excitation, path, column=column[0] if column else None))
     return paths
 
 
-def _word(name: str) -> str:
-    """Return a name as a part of the name of a file."""
-    return re.sub(r"[^A-Za-z0-9_+-]+", "_", name).strip("_")
-
-
 def _label(step: Step) -> str:
-    return f"{step.number + 1}-{_word(step.name)}"
+    return f"{step.number + 1}-{file_word(step.name)}"
 
 
 def nothing_drawn(results: Results) -> str:

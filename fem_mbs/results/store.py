@@ -90,6 +90,11 @@ def read_json(path: Path) -> Any:
         raise file_error(path, f"cannot be read ({exc}): run the model again") from exc
 
 
+def is_there(directory: Path) -> bool:
+    """Return whether a folder holds the result of a run, whatever its state; nothing is read of it."""
+    return (directory / RESULT).is_file() or (directory / SEGMENTS / HEADER_FILE).is_file()
+
+
 def is_ours(name: str) -> bool:
     """Return whether a run writes files of this name into a segments folder."""
     name = name.removesuffix(PART)

@@ -234,6 +234,8 @@ class ResultsWriter:
         self._prepare(Path(directory), flush_seconds, flush_bytes)
         index = store.read_index(self.directory)
         _check_segments(self.directory)
+        if not os.access(self.directory, os.W_OK | os.X_OK):
+            raise store.folder_error(directory, "cannot write there: copy it to where you can, and go on there")
         folder = adopt(self.directory, (*_FIXED, *_SEGMENTS), (store.RESULT, *_SEGMENTS))
         try:
             if not index.consolidated:
@@ -260,8 +262,12 @@ class ResultsWriter:
                 columns = store.columns_of(self._entry, kind)
                 if columns:
                     self._layout[kind] = {name: store.shape_of(parts[0]) for name, parts in columns.items()}
-        except BaseException:
+        except BaseException as error:
             self._unlock()
+            if isinstance(error, OSError):
+                raise store.folder_error(
+                    directory, f"cannot write there ({error.strerror}): copy it to where you can, and go on there"
+                ) from error
             raise
         return self
 

@@ -183,7 +183,7 @@ def _check_quantities(
 
 def _keep_finished(plan: Plan) -> None:
     """Find the variants that an earlier call has finished, and note the remaining ones."""
-    failed = different = 0
+    failed = different = gone = 0
     for k, (variant, digest) in enumerate(zip(plan.variants, plan.digests)):
         record = read_record(plan.directory / VARIANTS / variant.name)
         if record is None:
@@ -192,6 +192,8 @@ def _keep_finished(plan: Plan) -> None:
             different += 1
         elif record["status"] != "done":
             failed += 1
+        elif not store.is_there(plan.directory / VARIANTS / variant.name):
+            gone += 1
         else:
             plan.records[k] = record
     kept = sum(record is not None for record in plan.records)
@@ -199,6 +201,8 @@ def _keep_finished(plan: Plan) -> None:
         plan.notes.append(f"{kept} of {len(plan.variants)} variants are there already and are kept")
     if failed:
         plan.notes.append(f"{failed} failed before and {'is' if failed == 1 else 'are'} tried again")
+    if gone:
+        plan.notes.append(f"the results of {gone} are gone: run again")
     if different:
         plan.notes.append(
             f"the model file (or a mesh or table that it names) has changed since {different} of the variants "

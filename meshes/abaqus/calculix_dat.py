@@ -15,6 +15,7 @@ from typing import NoReturn
 import numpy as np
 
 from fem_mbs.errors import MeshError
+from fem_mbs.files import read_file
 from fem_mbs.meshes.texts import number, short
 
 __all__ = ["DatFile", "Modes", "Print", "read_dat"]
@@ -211,7 +212,7 @@ def read_dat(path: str | Path) -> DatFile:
     broken."""
     path = Path(path)
     try:
-        data = path.read_bytes()
+        data = read_file(path)
     except (OSError, ValueError) as error:
         raise MeshError(f"{path.name}: cannot be read ({error})") from error
     if b"\0" in data:

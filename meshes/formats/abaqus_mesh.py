@@ -73,7 +73,7 @@ def _surfaces(found: Found, deck: DeckMesh, number: dict[int, int], at) -> None:
     top = max((DIMENSION[block.kind] for block in found.blocks), default=0)
     for name, surface in deck.surfaces.items():
         if surface.kind == "node":
-            if name not in found.node_sets:
+            if name not in found.node_sets and len(surface.nodes):
                 found.add_nodes(name, at(surface.nodes), "a surface")
             continue
         if name in found.cell_sets:

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from fem_mbs.errors import MeshError
+from fem_mbs.files import read_file
 
 __all__ = ["DataSet", "FrdFile", "read_frd"]
 
@@ -109,7 +110,11 @@ class _Lines:
     def table(self, rows: list[str], width: int, count: int) -> tuple[np.ndarray, np.ndarray]:
         """Return whole numbers (m,) and ``count`` numbers (m, count) of lines of nodes."""
         size = 3 + width + _FLOAT * count
-        letters = np.array([row[:size] for row in rows], f"S{size}").view("S1").reshape(len(rows), size)
+        letters = (
+            np.array([row[:size].encode("ascii", "replace") for row in rows], f"S{size}")
+            .view("S1")
+            .reshape(len(rows), size)
+        )
 
         def column(first: int, wide: int) -> np.ndarray:
             return np.ascontiguousarray(letters[:, first : first + wide]).view(f"S{wide}").ravel()
@@ -130,7 +135,7 @@ def read_frd(path: str | Path, quantity: str = "DISP") -> FrdFile:
     """
     path = Path(path)
     try:
-        text = path.read_text(encoding="latin-1")
+        text = read_file(path).decode("latin-1")
     except OSError as error:
         raise MeshError(f"{path}: the file cannot be read ({error.strerror})") from None
     lines = _Lines(path, text)

@@ -60,7 +60,7 @@ def _read(where: str, kinds: dict[str, str], module: str, form: str, package: st
     with tempfile.TemporaryDirectory(prefix="fem-mbs-") as folder:
         path = _with_groups(where, Path(folder)) if module == "med" else where
         raw, _ = quietly(where, lambda: reader.read(path))
-    if len(np.unique([len(raw.points), len(np.asarray(raw.points))])) != 1 or not len(raw.points):
+    if np.ndim(raw.points) != 2 or not len(raw.points):
         raise MeshError(f"{where}: holds no points; save it anew")
     for holder in (raw.point_data, raw.cell_data):
         if "medit:ref" in holder:

@@ -204,6 +204,8 @@ def _read_vtu(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
     from meshio import vtu
 
     raw, said = quietly(where, lambda: vtu.read(where))
+    if np.ndim(raw.points) == 2 and np.shape(raw.points)[1] == 2:
+        raise MeshError(f"{where}: its points have 2 coordinates each, and VTU has 3; save it anew")
     found, kept, numbers = from_meshio(where, "VTU", raw, kinds)
     declared = re.search(rb"<Piece\b[^>]*\bNumberOfCells\s*=\s*[\"']\s*(\d{1,18})", head)
     if declared and int(declared[1]) > numbers:

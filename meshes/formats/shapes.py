@@ -30,14 +30,22 @@ def read_shape(path: str | Path) -> Shape:
         raise MeshError(f"{where}: unknown ending of a shape: give a file {' or '.join(SHAPE_FILES)}")
     if not where.is_file():
         raise MeshError(f"{where}: there is no such file")
-    raw, _ = quietly(str(where), lambda: import_module(module).read(str(where)))
-    faces = [np.asarray(block.data, int) for block in raw.cells if block.type == "triangle"]
-    quads = [np.asarray(block.data, int) for block in raw.cells if block.type == "quad"]
-    faces += [quad[:, corners] for quad in quads for corners in ([0, 1, 2], [0, 2, 3])]
-    points = np.asarray(raw.points, float)
+
+    def read() -> tuple[np.ndarray, list[np.ndarray]]:
+        raw = import_module(module).read(str(where))
+        faces = [np.asarray(block.data, int) for block in raw.cells if block.type == "triangle"]
+        quads = [np.asarray(block.data, int) for block in raw.cells if block.type == "quad"]
+        faces += [quad[:, corners] for quad in quads for corners in ([0, 1, 2], [0, 2, 3])]
+        return np.asarray(raw.points, float), faces
+
+    (points, faces), _ = quietly(str(where), read)
     if not faces or not len(points) or not np.isfinite(points).all():
         raise MeshError(f"{where}: holds no triangles with finite corners: save a surface")
-    return points, np.concatenate(faces)
+    triangles = np.concatenate(faces)
+    wrong = (triangles < 0) | (triangles >= len(points))
+    if wrong.any():
+        raise MeshError(f"{where}: a face names corner {triangles[wrong][0] + 1} of {len(points)}: save it anew")
+    return points, triangles
 
 
 def box(size: np.ndarray) -> Shape:

@@ -222,6 +222,12 @@ def _blocks(
     points_of: dict[int, int] = {}
     for kind, entries in elements.items():
         numbers = np.array([number for number, _ in entries], np.int64)
+        odd = next((k for k, (_, nodes) in enumerate(entries) if len(nodes) != len(entries[0][1])), None)
+        if odd is not None:
+            raise MeshError(
+                f"{found.where}: element {numbers[odd]} has {len(entries[odd][1])} nodes, others of its type "
+                f"{len(entries[0][1])}; save it anew"
+            )
         named = np.array([nodes for _, nodes in entries], np.int64)
         at = np.minimum(np.searchsorted(ids, named), len(ids) - 1)
         wrong = ids[at] != named

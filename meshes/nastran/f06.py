@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from fem_mbs.errors import MeshError
+from fem_mbs.files import read_file
 from fem_mbs.meshes.texts import number
 
 __all__ = ["Listing", "ListingTable", "read_f06"]
@@ -157,7 +158,7 @@ def read_f06(path: str | Path) -> Listing:
     try:
         if path.stat().st_size > MAX_SIZE:
             raise MeshError(f"{path.name}: {path.stat().st_size} bytes are too many for a listing")
-        lines = path.read_bytes().decode("latin-1").splitlines()
+        lines = read_file(path).decode("latin-1").splitlines()
     except OSError as error:
         raise MeshError(f"{path.name}: cannot be read ({error})") from error
     out = Listing([])
@@ -318,7 +319,7 @@ def _bar_stress_row(table: ListingTable, words: list[str], element: int) -> int:
     if mystran:
         words = [word for word in words if not _MARGIN.match(word)]
     values = _numbers(words)
-    if values is None:
+    if not words or values is None:
         return element
     if words[0].isdigit() and len(words) in (8, 9):
         table.add(int(words[0]), values[1:8])

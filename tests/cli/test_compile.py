@@ -147,6 +147,7 @@ def test_a_cache_that_cannot_be_written_is_told_in_a_line(tmp_path, monkeypatch,
     file = tmp_path / "file"
     file.write_text("")
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(file))
+    monkeypatch.setattr("tempfile.tempdir", str(file))  # no room for temporary files either
     assert str(file) in machine_code.uncached_reason()
     monkeypatch.setattr("fem_mbs.cli.compile.missing_kernels", lambda kernels: list(kernels))
     code, out, err = fem_mbs("compile", *TWO)
@@ -154,6 +155,23 @@ def test_a_cache_that_cannot_be_written_is_told_in_a_line(tmp_path, monkeypatch,
     assert err.count("\n") == 1
     assert "cannot be kept" in err
     assert "NUMBA_CACHE_DIR" in err
+
+
+def test_kernels_are_kept_elsewhere_where_the_cache_cannot_be_written(tmp_path, monkeypatch):
+    """In a folder that only this user can enter; one that others could have prepared is not taken."""
+    file, temporary = tmp_path / "file", tmp_path / "temporary"
+    file.write_text("")
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(file))
+    own = machine_code.cache_root()
+    assert own.parent == temporary and own.stat().st_mode & 0o777 == 0o700
+    assert not machine_code.uncached_reason()
+
+    own.chmod(0o777)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(file / "another"))
+    assert machine_code.cache_root() == file / "another" / "fem-mbs"
+    assert machine_code.uncached_reason()
 
 
 def test_an_interrupt_ends_it_in_a_line(monkeypatch, fem_mbs):

@@ -101,7 +101,7 @@ ENDDATA
 _PLACE = re.compile(r"[\w.]+, line \d+")
 
 
-def _mutated(text: str, rng: random.Random) -> str:
+def mutated(text: str, rng: random.Random) -> str:
     """Return a text with one to three random changes: of characters, fields, lines."""
     lines = text.split("\n")
     for _ in range(rng.randint(1, 3)):
@@ -154,7 +154,7 @@ def test_the_deck_itself_is_read_whole(tmp_path):
 def test_damaged_decks(tmp_path):
     path, refused = tmp_path / "deck.bdf", 0
     for seed in range(MUTATIONS):
-        text = _mutated(DECK, random.Random(seed))
+        text = mutated(DECK, random.Random(seed))
         path.write_text(text)
         try:
             told = _told(path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -95,14 +94,14 @@ have left, and with inputs or sensors `state_space_NAME.npz` (docs/results.md)."
 
         from fem_mbs.analysis.small_motions import linearised
         from fem_mbs.analysis.stability.state_space import descriptor, matrices, state_space
-        from fem_mbs.files import replacing
+        from fem_mbs.files import file_word, replacing
         from fem_mbs.results.folder import take
 
         options = step.options
         rotor = context.model.rotors[options.rotor] if options.rotor else None
         lin, warnings = linearised(context.end, rotor, options.speed, options.frame, blades=True)
         context.linear.linearisation = lin
-        label = re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
+        label = file_word(step.name)
         tables: dict[str, dict[str, Any]] = {f"matrices_{label}.npz": matrices(lin)}
         model = None
         if len(options.inputs) or len(options.sensors):

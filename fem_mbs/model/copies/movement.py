@@ -9,7 +9,7 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 
 from fem_mbs.declarations.declaration import Declaration, key
-from fem_mbs.declarations.kinds import ANY_TEXT, COUNT_OF_COPIES, NUMBER, VECTOR, WORDS
+from fem_mbs.declarations.kinds import ANY_TEXT, COUNT_OF_COPIES, NUMBER, VECTOR, WORDS, shown
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
 from fem_mbs.model.geometry import Mirror
@@ -81,7 +81,16 @@ class Movement:
         return Movement(self.Q @ other.Q, self.t + self.Q @ other.t, self.dimension)
 
     def padded(self, value: Any) -> np.ndarray:
-        """Return a vector of the model as one of space (3,)."""
+        """Return a vector of the model as one of space (3,).
+
+        Raises:
+            ModelError: it has more numbers.
+        """
+        if len(value) > 3:
+            raise ModelError(
+                f"the vector {shown(list(value))} of a copied thing has {len(value)} numbers",
+                owner=Owner("Copy"), remedy=f"give {self.dimension}",
+            )  # fmt: skip
         v = np.zeros(3)
         v[: len(value)] = value
         return v

@@ -55,6 +55,11 @@ class Source(Declaration):
         """
         raise NotImplementedError
 
+    def flat_point(self) -> Any:
+        """Return a point of two numbers where a curve in space needs three, None if there is none; plane cells may
+        lie in a plane of two coordinates."""
+        return None
+
 
 @dataclass(frozen=True, eq=False)
 class Line(Source):
@@ -70,6 +75,9 @@ class Line(Source):
     def mesh(self) -> Mesh:
         return line(self.start, self.end, self.n, self.points)
 
+    def flat_point(self) -> Any:
+        return next((x for x in (self.start, self.end) if np.size(x) == 2), None)
+
 
 @dataclass(frozen=True, eq=False)
 class Polyline(Source):
@@ -83,6 +91,9 @@ class Polyline(Source):
 
     def mesh(self) -> Mesh:
         return polyline(self.points, self.n, self.named)
+
+    def flat_point(self) -> Any:
+        return next((x for x in self.points if np.size(x) == 2), None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import itertools
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ import numpy as np
 from fem_mbs.dataframes import dataframe
 from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.errors import ResultsError
+from fem_mbs.files import file_word
 from fem_mbs.results import store
 from fem_mbs.results.series import sensor_columns, sensor_units
 from fem_mbs.units import Units
@@ -30,7 +30,7 @@ _CSV_ROWS = 20_000  # rows held in memory while a table is written
 
 def _path(results: Results, target: Path, kind: str, step: Step) -> Path:
     """Return the file of a step's table, listed as one of the results."""
-    label = re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
+    label = file_word(step.name)
     path = target / f"{kind}-{step.number + 1}-{label}.csv"
     results.take(path)
     return path

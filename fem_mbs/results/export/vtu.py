@@ -7,7 +7,6 @@ parts share are written once per region (`fem_mbs.results.fields`), so that stre
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from fem_mbs.errors import ResultsError
+from fem_mbs.files import file_word
 from fem_mbs.meshes.formats.vtu import write_vtu
 from fem_mbs.results import store
 from fem_mbs.results.fields import cell_kind, field_key, split_key
@@ -134,7 +134,7 @@ def write_vtu_files(results: Results, directory: str | Path | None = None) -> li
         count = len(step.frame_times)
         if not count:
             continue
-        label = f"{step.number + 1}-" + re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
+        label = f"{step.number + 1}-" + file_word(step.name)
         if has_shapes(step):
             shapes = {}
             # an imaginary part is the displacement a quarter of a period before

@@ -54,11 +54,10 @@ class _Column:
         self.label = label
         self.tail, dtype = store.shape_of(parts[0])
         self._number = _number(dtype)
-        self._rows = [
-            f"{Path(os.path.relpath(path, root)).as_posix()}:{group}/{number:08d}"
-            for path, group, rows in parts
-            for number in range(rows)
-        ]
+        self._rows = []
+        for path, group, rows in parts:
+            place = f"{Path(os.path.relpath(path, root)).as_posix()}:{group}"
+            self._rows += [f"{place}/{number:08d}" for number in range(rows)]
 
     def attribute(self, frame: int, center: str) -> str:
         """Return the XML of the values at one frame."""

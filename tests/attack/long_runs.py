@@ -1,0 +1,113 @@
+"""Long runs: energy and momenta, memory and size of files over 1e6 steps; contact with friction over 1e5."""
+
+from __future__ import annotations
+
+import os
+import resource
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .guard import Attack, Case, Wrong
+
+__all__ = ["ATTACKS", "contact", "mechanism"]
+
+_ENERGY = 1e-9  # of the mechanism, relative, after all steps
+_GROWTH = 32e6  # bytes that a run may grow by from a tenth of its steps to its end
+
+
+class _Watch:
+    """Note the memory of this process when a tenth of the run is done, and at its end."""
+
+    def __init__(self) -> None:
+        self.early = self.late = 0
+
+    def __call__(self, progress: Any) -> None:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            now = int(file.read().split()[1]) * resource.getpagesize()
+        if progress.done <= 0.1 * progress.total:
+            self.early = now
+        self.late = now
+
+
+def mechanism(folder: Path, steps: int) -> dict[str, float]:
+    """Two bodies on pins and a spring between them and the ground, free of friction; return what was measured.
+
+    Raises:
+        Wrong: energy or momentum drifts, memory or file grow.
+    """
+    from fem_mbs import Model
+
+    m = Model(dimension=2, gravity=(0.0, -9.81), title="double pendulum")
+    m.body("upper", position=(0.5, 0.0), mass=1.0, inertia=0.08)
+    m.body("lower", position=(1.5, 0.0), mass=0.7, inertia=0.05)
+    m.joint("top", "pin", a="ground", b="upper", point=(0.0, 0.0))
+    m.joint("middle", "pin", a="upper", b="lower", point=(1.0, 0.0))
+    return _measured(m, folder, steps, 1e-3, _ENERGY)
+
+
+def contact(folder: Path, steps: int) -> dict[str, float]:
+    """A block on a spring that slides with friction on the ground, pressed by its weight; errors as `mechanism`."""
+    from fem_mbs import Model
+
+    m = Model(dimension=2, gravity=(0.0, -9.81), title="ball on a floor")
+    m.body("ball", position=(0.0, 0.1), mass=1.0, inertia=4e-3)
+    m.body("base", position=(2.0, 0.1), mass=1.0, inertia=1.0)
+    m.fix("base")
+    m.spring("pull", "ball", "base", stiffness=50.0, length=1.5)
+    m.contact(
+        "floor", a="ground", b="ball", ball=0.1, point=(0.0, 0.0), axis=(0.0, 1.0), stiffness=1e6, coefficient=0.3,
+        smoothing=0.01,
+    )  # fmt: skip
+    return _measured(m, folder, steps, 5e-4, 1e-8)
+
+
+def _measured(model: Any, folder: Path, steps: int, h: float, tolerance: float) -> dict[str, float]:
+    from fem_mbs.analysis.run import run
+
+    model.transient_step(duration=steps * h, h=h, frames=100)
+    watch = _Watch()
+    results = run(model, folder, progress=watch)
+    step = results.steps[-1]
+    rows = len(step.series["time"])
+    error = float(results.summary["steps"][-1]["energy"]["closing_error_relative"])
+    size = (folder / "results.h5").stat().st_size
+    per_row = sum(np.dtype(float).itemsize * int(np.prod(np.shape(step.series[k])[1:])) for k in step.series)
+    if rows != steps + 1:
+        raise Wrong(f"{rows} rows for {steps} steps")
+    if not abs(error) < tolerance:
+        raise Wrong(f"closing error of the energy {error:.2g}")
+    if watch.late - watch.early > _GROWTH:
+        raise Wrong(f"the process grows by {1e-6 * (watch.late - watch.early):.0f} MB")
+    if size > 1.2 * per_row * rows + 2e6:
+        raise Wrong(f"{size / rows:.0f} bytes a step on disk for {per_row} of series")
+    return {"energy": error, "grown MB": 1e-6 * (watch.late - watch.early), "bytes a step": size / rows}
+
+
+def _case(what: Callable[[Path, int], dict[str, float]], steps: int) -> Callable[[Path], Case]:
+    def make(folder: Path) -> Case:
+        def case(seed: int) -> str:
+            found = what(folder / f"{seed}", steps)
+            told = ", ".join(f"{name} {value:.2g}" for name, value in found.items())
+            return f"ended ({told}; {os.times().user:.0f} s)"
+
+        return case
+
+    return make
+
+
+ATTACKS = {
+    "long-mechanism": Attack(
+        "long-mechanism", "1e6 steps of a double pendulum", _case(mechanism, 1_000_000), 3000.0, False, False
+    ),
+    "long-contact": Attack(
+        "long-contact",
+        "1e5 steps of a ball that rolls and slides with friction",
+        _case(contact, 100_000),
+        3000.0,
+        False,
+        False,
+    ),
+}
