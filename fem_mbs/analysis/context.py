@@ -225,6 +225,10 @@ class RunContext:
         self.now.laws[number] = np.vstack((times, values))
         self.compiled.functions[number] = make_function(table, owner=self.system.function_owner(number))
 
+    def hold(self, number: int, value: float) -> None:
+        """Let a time function be constant from now on."""
+        self.follow(number, self.time + np.array([0.0, 1.0]), np.full(2, value))
+
     def snapshot(self) -> dict[str, np.ndarray]:
         """Return the tables that steps have found, for restart points."""
         return {f"{_LAW}{number}": table for number, table in self.now.laws.items()}
