@@ -13,7 +13,7 @@ from scipy.sparse import coo_matrix, csr_matrix, vstack
 from scipy.sparse.csgraph import connected_components
 
 from fem_mbs.elements.tyres.layout import NORMAL
-from fem_mbs.elements.tyres.rolling import rolling_rows
+from fem_mbs.elements.tyres.rolling import disc_rows, rolling_rows
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.records import RunningStart
@@ -32,6 +32,8 @@ ROLLING: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]] =
     "tyre3": rolling_rows,
     "relaxing_tyre3": rolling_rows,
 }
+#: The same of discs that roll without slip, where their constraints do not act.
+_DISCS = {"disc_roll3": disc_rows}
 #: First parts of the names of element types that press parts together, which does not connect them.
 _PRESSING = ("contact", "impact", "surface")
 _ROLLS = 1e-6  # sliding speed of a wheel that rolls, over the largest velocity
@@ -194,10 +196,13 @@ def _wheels(system: Compiled, state: S.State, runs: np.ndarray) -> tuple[csr_mat
     run, (nodes,) bool, and the names of their tyres."""
     dofs, rows, names = [np.empty((0, 6), int)], [np.empty((0, 4, 6))], []
     for block in system.blocks:
-        rule = ROLLING.get(block.type.name)
+        rule = ROLLING.get(block.type.name) or _DISCS.get(block.type.name)
         if rule is None:
             continue
-        chosen = np.flatnonzero(runs[block.nodes[:, 0]])
+        some = runs[block.nodes[:, 0]]
+        if block.type.multipliers:
+            some &= system.silent[block.dof[:, block.type.node_dofs :] - system.first_multiplier].all(axis=1)
+        chosen = np.flatnonzero(some)
         dof = block.dof[chosen, :6]
         R = state.D[0].reshape(-1, 3, 3)[block.rot[chosen, 0]]
         dofs.append(dof)

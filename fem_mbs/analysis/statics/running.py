@@ -33,6 +33,7 @@ from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.linear.libraries import one_blas_thread
 from fem_mbs.solvers.linear.service import factor
 from fem_mbs.solvers.stepping import layout as S
+from fem_mbs.system.compile import with_acting
 from fem_mbs.system.states import director_velocities, instant, moved, spatial_axes
 from fem_mbs.system.tangent import Tangent
 
@@ -104,9 +105,11 @@ class _Running:
     ):  # fmt: skip
         self.compiled, self.system, self.owner, self.functions = compiled, compiled.system, owner, list(functions)
         self.first = self.system.first_multiplier
-        start = instant(self.system, state)
-        consistent_velocities(compiled, start, t)
-        self.start = instant(self.system, start)
+        self.rolls = np.zeros(self.system.n_dof - 1 - self.first, bool)
+        for block in self.system.blocks:
+            if block.type.nonholonomic:
+                self.rolls[(block.dof[:, block.type.node_dofs :] - self.first).ravel()] = True
+        self.start = self._first_guess(state, t)
         self.start.U[self.first : -1] = state.Q[0, self.first : -1]
         self.jets = function_jets(compiled, t)
         self.level = loading.level(self.jets[:, 0])
@@ -114,12 +117,19 @@ class _Running:
         frame = frame_of(compiled, self.start)
         self.run = compiled.model.runnings[0]
         self.dofs = np.flatnonzero(self.system.system.equation[: self.first] >= 0)
-        self.rolls = np.zeros(self.system.n_dof - 1 - self.first, bool)
-        for block in self.system.blocks:
-            if block.type.nonholonomic:
-                self.rolls[(block.dof[:, block.type.node_dofs :] - self.first).ravel()] = True
+        self.free = -1  # number of spins that are free, once it is known
         self.rows, self.axes, self.speeds = self._spinning(frame)
         self.pins = self._ways(frame)
+
+    def _first_guess(self, state: S.State, t: float) -> S.State:
+        """Return a state with the velocities of the running start; discs roll along their planes, and may slip across
+        them, as they do in a curve until they are steered."""
+        start, compiled = instant(self.system, state), self.compiled
+        if self.rolls.any():
+            silent = self.system.silent | self.rolls
+            compiled = replace(compiled, system=with_acting(self.system, silent, np.empty(0, int)))
+        consistent_velocities(compiled, start, t)
+        return instant(self.system, start)
 
     # --- what moves ------------------------------------------------------------------------------------------------
     def _check_drivers(self) -> None:
@@ -345,8 +355,9 @@ class _Equations:
         if not parts:
             return np.eye(len(run.rows))
         _, sizes, vt = np.linalg.svd(np.vstack(parts))
-        rank = int((sizes > _FREE).sum())
-        return vt[rank:].T
+        if run.free < 0:  # at the start, where joints are closed
+            run.free = vt.shape[0] - int((sizes > _FREE).sum())
+        return vt[vt.shape[0] - run.free :].T
 
     def check_velocities(self) -> None:
         """Check that supports and joints let the mechanism move.
@@ -466,10 +477,13 @@ def _solved(A: csr_matrix, b: np.ndarray, unit: np.ndarray, rows: list[int]) -> 
         unit: sizes of unknowns (n,); 0: by their columns.
         rows: numbers of the rows of each kind, in their order, which have units in common.
     """
-    known = np.where(unit > 0.0, unit, 0.0)
-    row = _reciprocal(abs(A @ diags(known)).max(axis=1).toarray().ravel(), rows)
-    column = np.asarray(abs(diags(row) @ A).max(axis=0).toarray()).ravel()
-    column = np.where(unit > 0.0, unit, _reciprocal(column, [column.size]))
+    def largest(axis: int) -> np.ndarray:
+        return abs(diags(row) @ A @ diags(column)).max(axis=axis).toarray().ravel()
+
+    row, column, some = np.ones(A.shape[0]), np.ones(A.shape[0]), unit == 0.0
+    column = np.where(some, _reciprocal(largest(0), [unit.size]), unit)
+    row = _reciprocal(largest(1), rows)
+    column[some] *= _reciprocal(largest(0), [unit.size])[some]
     scaled = csr_matrix(diags(row) @ A @ diags(column))
     if A.shape[0] <= _DENSE:
         with one_blas_thread():
