@@ -42,6 +42,7 @@ __all__ = ["SteadyState", "steady_running"]
 _ITERATIONS = 60
 _SMALL = 1e-11  # of increments: over the model's length, radians
 _NEAR = 1e-4  # likewise: from where on masses do not resist
+_WORSE, _SHORTER = 0.3, 0.2  # decrease of forces left over that is too small; parts of the time then
 _FALL = 0.01  # likewise: what masses move by in the first iteration
 _LONGEST = 0.2  # of an increment, likewise
 _BALANCED = 1e-8  # of the largest force, of what is left over
@@ -246,21 +247,22 @@ class _Running:
 
     def _found(self, it: _Iterate, part: float) -> tuple[_Iterate, int]:
         """Return the steady motion at ``part`` of the speed by Newton's method, and the number of iterations."""
-        pseudo, before, size = 0.0, np.inf, np.inf
+        here, size = _Equations(self, it, part), np.inf
+        pseudo = slowest = here.first_step()
         for count in range(1, _ITERATIONS + 1):
-            equations = _Equations(self, it, part)
-            if not np.isfinite(equations.force).all():
-                break
-            if count == 1:
-                pseudo = equations.first_step()
-            found, size = equations.improved(pseudo)
+            found, size = here.improved(pseudo)
             if not np.isfinite(size):
                 break
-            it = found
             if pseudo == np.inf and size <= _SMALL:
-                return it, count
-            pseudo = np.inf if size <= _NEAR else pseudo * (4.0 if size < before else 0.5)
-            before = size
+                return found, count
+            there = _Equations(self, found, part)
+            gain = here.size / there.size if there.size > 0.0 else np.inf
+            if not gain > _WORSE and size > _NEAR:  # as where tyres strike the road
+                pseudo = _SHORTER * min(pseudo, here.first_step())
+                continue
+            here = there
+            near = size <= _NEAR * min(1.0, pseudo / slowest)
+            pseudo = np.inf if near else pseudo * min(max(2.0 * gain, 0.5), 10.0)
         raise ConvergenceError(
             f"{self.owner}: no steady motion was found (last increment {size:.1e} of the model's length); take a lower "
             "speed or a larger radius, or check that wheels and joints can hold the model on its way"
@@ -383,6 +385,14 @@ class _Equations:
                 f"{name} does not let the model move steadily", owner=run.owner,
                 remedy="let joints, gears and springs free what spins, about axes through its places",
             )  # fmt: skip
+
+    @property
+    def size(self) -> float:
+        """Return the largest force left over; moments are divided by the model's length."""
+        run = self.run
+        d = run.dofs
+        unit = np.where(run.system.system.kind[d] == S.ROTATION, run.system.length, 1.0)
+        return float(np.abs(self.force[d] / unit).max(initial=0.0))
 
     def first_step(self) -> float:
         """Return the time [s] in which the forces left over move what they accelerate by a small part of the model."""
