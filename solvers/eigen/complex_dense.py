@@ -14,7 +14,16 @@ import scipy.linalg
 from scipy.sparse import csr_matrix
 
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers.eigen.complex_pairs import ComplexModes, Motions, Pairs, assemble, beside, farthest, improved
+from fem_mbs.solvers.eigen.complex_pairs import (
+    ComplexModes,
+    Motions,
+    Pairs,
+    assemble,
+    beside,
+    both_residuals,
+    farthest,
+    improved,
+)
 from fem_mbs.solvers.eigen.quadratic_pencil import QuadraticPencil
 from fem_mbs.solvers.linear.saddle import null_space
 
@@ -143,20 +152,23 @@ def _without_motions(pencil: QuadraticPencil) -> tuple[QuadraticPencil, Motions 
 def _next_to(pencil: QuadraticPencil, p: np.ndarray, x: np.ndarray, w: np.ndarray, tolerance: float) -> Pairs | None:
     """Return one pair after inverse iteration, None for an infinite eigenvalue that rounding has made finite.
 
-    Beside zeros the matrices may be singular to rounding at an eigenvalue that is none: its vectors stay as they are.
+    Beside zeros the matrices may be singular to rounding: the vectors of an eigenvalue stay as they are, if they are better.
 
     Raises:
         AnalysisError: the matrices are singular at p, whatever the vectors.
     """
     pair = beside(pencil, p, x, w)
     large = abs(p[0]) > _LARGE
-    if pair is None and not large:
-        if not abs(p[0]) < _SMALL:
-            raise AnalysisError(f"Complex modes: the matrices are singular next to p = {p[0] / pencil.time:.6g}")
-        x, w = x / np.linalg.norm(x), w / np.linalg.norm(w)
-        return Pairs(p, x, _reactions(pencil, p, x, False), w, _reactions(pencil, p, w, True))
-    if pair is not None and large and pencil.residuals(p, pair.x, pair.y)[0][0] > tolerance:
-        return None
+    if large:
+        return None if pair is None or pencil.residuals(p, pair.x, pair.y)[0][0] > tolerance else pair
+    if pair is None and not abs(p[0]) < _SMALL:
+        raise AnalysisError(f"Complex modes: the matrices are singular next to p = {p[0] / pencil.time:.6g}")
+    if pair is not None and both_residuals(pencil, pair)[0][0] <= 1e-2 * tolerance:
+        return pair
+    x, w = x / np.linalg.norm(x), w / np.linalg.norm(w)
+    plain = Pairs(p, x, _reactions(pencil, p, x, False), w, _reactions(pencil, p, w, True))
+    if pair is None or both_residuals(pencil, plain)[0][0] < both_residuals(pencil, pair)[0][0]:
+        return plain
     return pair
 
 

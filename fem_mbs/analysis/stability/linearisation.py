@@ -71,6 +71,7 @@ class Linearisation:
         rotation: the state turns steadily so: accelerations follow from it (velocities too), not from equations of
             motion.
         frame: of the increments; others than "fixed" need a rotation.
+        acceleration: (N,) of a state in steady motion, rotations in body axes; None: by the equations of motion.
 
     Raises:
         ModelError, AnalysisError: the state cannot be linearised.
@@ -78,7 +79,7 @@ class Linearisation:
 
     def __init__(
         self, compiled: CompiledModel, state: S.State, t: float = 0.0, loading: Loading | None = None,
-        rotation: Rotation | None = None, frame: str = "fixed",
+        rotation: Rotation | None = None, frame: str = "fixed", acceleration: np.ndarray | None = None,
     ):  # fmt: skip
         self.compiled, self.system, self.t, self.rotation, self.frame = compiled, compiled.system, t, rotation, frame
         if frame not in ("fixed", "rotating", "multi-blade"):
@@ -104,6 +105,8 @@ class Linearisation:
         if rotation is not None:
             turn_steadily(system, self.state, rotation)
             self.acceleration = self.state.V[2].copy()
+        elif acceleration is not None:
+            self.acceleration = acceleration.copy()
         elif np.any(self.state.V[0]):
             self.acceleration = initial_accelerations(compiled, instant(system, state), t, self.level)
         else:

@@ -150,6 +150,7 @@ place."""
         )  # fmt: skip
         own.V[2] = 0.0
         record_instant(context)
+        context.now.acceleration = found.state.V[2].copy()
         context.now.started = True
         return SteadyRunningReport(
             name=step.name, time=context.time, speed=found.speed,
