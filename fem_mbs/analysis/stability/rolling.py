@@ -28,7 +28,7 @@ from fem_mbs.solvers.stepping import layout as S
 if TYPE_CHECKING:
     from fem_mbs.analysis.stability.linearisation import Linearisation
 
-__all__ = ["rolling_problem", "rolls_of"]
+__all__ = ["refuse_rolling", "rolling_problem", "rolls_of"]
 
 _SAME = 1e-7  # of what is left of constraints that repeat others, over their size
 
@@ -40,6 +40,20 @@ def rolls_of(lin: Linearisation) -> np.ndarray:
         if block.type.nonholonomic:
             out[(block.dof[:, block.type.node_dofs :] - lin.first).ravel()] = True
     return out
+
+
+def refuse_rolling(lin: Linearisation) -> None:
+    """Refuse matrices of a moving state with constraints G x = 0 where discs roll: theirs bind velocities.
+
+    Raises:
+        ModelError: a disc rolls.
+    """
+    if lin.moving and lin.rolls.any():
+        raise ModelError(
+            "discs that roll without slip bind velocities, which matrices with constraints of places do not hold",
+            owner=Owner("Linearisation"),
+            remedy="take a step of complex_modes, or tyres in place of rolling discs",
+        )
 
 
 def rolling_problem(lin: Linearisation) -> tuple[csr_matrix, csr_matrix, csr_matrix, csr_matrix, np.ndarray]:

@@ -41,6 +41,7 @@ __all__ = ["SteadyState", "steady_running"]
 
 _ITERATIONS = 60
 _SMALL = 1e-11  # of increments: over the model's length, radians
+_STUCK = 1e-5  # likewise: of increments that forces without a balance leave
 _NEAR = 1e-4  # likewise: from where on masses do not resist
 _WORSE, _SHORTER = 0.3, 0.2  # decrease of forces left over that is too small; parts of the time then
 _FALL = 0.01  # likewise: what masses move by in the first iteration
@@ -118,6 +119,7 @@ class _Running:
         frame = frame_of(compiled, self.start)
         self.run = compiled.model.runnings[0]
         self.dofs = np.flatnonzero(self.system.system.equation[: self.first] >= 0)
+        self.active: list[int] = []
         self.free = -1  # number of spins that are free, once it is known
         self.rows, self.axes, self.speeds = self._spinning(frame)
         self.pins = self._ways(frame)
@@ -227,14 +229,22 @@ class _Running:
         Raises:
             ConvergenceError, ModelError: it is not found.
         """
-        efforts = self.level.values[self.functions] if self.functions else np.zeros(1)
-        it = _Iterate(self.start, self.speeds / parts, efforts.copy(), np.zeros(len(self.system.system.shared)))
+        self.active = []  # forces on the body first: efforts need wheels that press on the road
+        it = _Iterate(
+            self.start, self.speeds / parts, np.zeros(self.pins.shape[0]), np.zeros(len(self.system.system.shared))
+        )
         count = 0
-        for k in range(1, parts + 1):
-            part = k / parts
-            if k > 1:
-                it = replace(it, speeds=it.speeds * k / (k - 1))
-            it, number = self._found(it, part)
+        try:
+            it, count = self._found(it, 1.0 / parts)
+        except AnalysisError:
+            if not self.functions:
+                raise
+        if self.functions:
+            self.active = self.functions
+            it, number = self._found(replace(it, efforts=self.level.values[self.functions].copy()), 1.0 / parts)
+            count += number
+        for k in range(2, parts + 1):
+            it, number = self._found(replace(it, speeds=it.speeds * k / (k - 1)), k / parts)
             count += number
         equations = _Equations(self, it, 1.0)
         equations.check_velocities()
@@ -263,6 +273,8 @@ class _Running:
             here = there
             near = size <= _NEAR * min(1.0, pseudo / slowest)
             pseudo = np.inf if near else pseudo * min(max(2.0 * gain, 0.5), 10.0)
+        if size <= _STUCK:
+            here.out_of_balance()
         raise ConvergenceError(
             f"{self.owner}: no steady motion was found (last increment {size:.1e} of the model's length); take a lower "
             "speed or a larger radius, or check that wheels and joints can hold the model on its way"
@@ -296,7 +308,7 @@ class _Equations:
     def _under(self, efforts: np.ndarray, state: S.State) -> Tangent:
         run = self.run
         values = run.level.values.copy()
-        values[run.functions] = efforts[: len(run.functions)]
+        values[run.active] = efforts[: len(run.active)]
         return Tangent(run.system, state, run.level._replace(values=values))
 
     def _force(self, here: Tangent) -> np.ndarray:
@@ -306,15 +318,15 @@ class _Equations:
         nodes, gaps = r[:first] + self.sharing.T @ self.it.others, r[first:-1]
         if run.rolls.any():
             gaps = np.where(run.rolls, here.slides * self.scales, gaps)
-        if not run.functions:
+        if not run.active:
             nodes = nodes - run.pins.T @ self.it.efforts
         return np.concatenate((nodes, gaps, np.zeros(self.sharing.shape[0])))
 
     def _efforts(self) -> np.ndarray:
         """Return the derivatives (M, k) of that by the efforts."""
         run = self.run
-        if not run.functions:
-            out = np.zeros((self.force.size, 1))
+        if not run.active:
+            out = np.zeros((self.force.size, run.pins.shape[0]))
             out[: run.first] = -run.pins.T.toarray()
             return out
         columns = []
