@@ -5,8 +5,8 @@
           (  R  )      (  F  )                 w = 1.02 m, trail c = 0.08 m, head tilted by pi/10
         ~~~~~~~~~~~~~~~~~~~~~~~~
 
-Source: J. P. Meijaard, J. M. Papadopoulos, A. Ruina & A. L. Schwab, "Linearized dynamics equations for the balance and steer
-of a bicycle: a benchmark and review", Proc. R. Soc. A 463 (2007) 1955-1982, doi:10.1098/rspa.2007.1857: parameters
+Source: J. P. Meijaard, J. M. Papadopoulos, A. Ruina & A. L. Schwab, "Linearized dynamics equations for the balance and
+steer of a bicycle: a benchmark and review", Proc. R. Soc. A 463 (2007) 1955-1982, doi:10.1098/rspa.2007.1857: parameters
 (table 1), eigenvalues and critical speeds (table 2), and the coefficients that it prints of
 
     M q'' + v C1 q' + (g K0 + v^2 K2) q = f,   q = (lean, steer),
@@ -143,9 +143,7 @@ def check(f: Findings) -> None:
     m.transient_step(5.0, STEP, frames=0)
     step = solve(m).steps[-1]
     inverse = np.linalg.inv(M)
-    A = np.block(
-        [[np.zeros((2, 2)), np.eye(2)], [-inverse @ (G * K0 + PUSHED**2 * K2), -inverse @ (PUSHED * C1)]]
-    )
+    A = np.block([[np.zeros((2, 2)), np.eye(2)], [-inverse @ (G * K0 + PUSHED**2 * K2), -inverse @ (PUSHED * C1)]])
     advance, x = expm(A * STEP), np.array([0.0, 0.0, RATE, 0.0])
     exact = np.empty(step.time.size)
     for k in range(exact.size):

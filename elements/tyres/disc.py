@@ -1,8 +1,8 @@
 """Ideal rolling of a disc on a plane fixed in space: `disc_touch3` (it touches) and `disc_roll3` (it does not slip).
 
 The disc turns with its node: centre c, axis a, radius R to the outside of its tread, whose section is a circle of the
-radius rho (0: a knife edge; R: a ball).  With the normal n of the plane, d = n - (n.a) a, s = |d|, the point that touches
-is at r = c - (R - rho) d/s - rho n from the node.
+radius rho (0: a knife edge; R: a ball).  With the normal n of the plane, d = n - (n.a) a, s = |d|, the point that
+touches is at r = c - (R - rho) d/s - rho n from the node.
 
 ``disc_touch3`` is holonomic, with the end state in its row and an exact difference quotient G_m in the rows of the node
 (as `fem_mbs.elements.joints.basic`; s1 - s0 = -(c0 + c1)/(s0 + s1) (c1 - c0) with c = n.a):
@@ -14,8 +14,8 @@ is at r = c - (R - rho) d/s - rho n from the node.
 
     t.(v + w x r) = 0;   two-state rules: t.(dx + theta x r_m) = 0,   forces [t; r_m x t] lambda,
 
-r_m of the mean directors.  The forces do no work on the step, so that energy is kept to round-off.  One-state rules take
-the row t.(v + w x r)/(dv/du) at the end; in statics, where nothing has a velocity, its value is 0, and its tangent lets
+r_m of the mean directors.  The forces do no work on the step, so that energy is kept to round-off.  One-state rules
+take the row t.(v + w x r)/(dv/du) at the end; in statics, where nothing has a velocity, its value is 0, and its tangent lets
 the disc roll, not slide, in every iteration.
 
 Outputs: the force of the plane on the disc, in global axes, and its moment about the centre.

@@ -57,8 +57,8 @@ def rolling_rows(par: np.ndarray, x: np.ndarray, R: np.ndarray) -> np.ndarray:
 
 
 def disc_rows(par: np.ndarray, x: np.ndarray, R: np.ndarray) -> np.ndarray:
-    """Return rows (n, 4, 6) likewise of discs that roll without slip (`fem_mbs.elements.tyres.disc`): of the speed of the
-    point that touches, along the disc, and of the centre."""
+    """Return rows (n, 4, 6) likewise of discs that roll without slip (`fem_mbs.elements.tyres.disc`): of the speed of
+    the point that touches, along the disc, and of the centre."""
     arm, axle = (np.einsum("nij,nj->ni", R, par[:, k : k + 3]) for k in (disc.CENTRE, disc.AXIS))
     normal = par[:, disc.NORMAL : disc.NORMAL + 3]
     forward = np.cross(axle, normal)

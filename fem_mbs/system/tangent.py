@@ -510,14 +510,14 @@ class Tangent:
         G = constraint_rows(self.compiled, self.control(), self.functions, self.state)
         return vstack((G, self.compiled.sharing())).tocsr()
 
-
     @cached_property
     def slides(self) -> np.ndarray:
         """Return the velocities (n_mult,) that nonholonomic constraints forbid, without scales; zero in other rows."""
         system, first = self.compiled, self.compiled.first_multiplier
         v = np.zeros(system.n_dof)
         rolling = [b for b in system.blocks if b.type.nonholonomic]
-        for block, fe, _ke in system.element_arrays(C.FORCE, self.control(damping=1.0), self.functions, self.state, rolling):
+        ctl = self.control(damping=1.0)
+        for block, fe, _ke in system.element_arrays(C.FORCE, ctl, self.functions, self.state, rolling):
             nd = block.type.node_dofs
             np.add.at(v, block.dof[:, nd:], fe[:, nd:] / block.par[:, [block.type.scale]])
         return np.where(system.silent, 0.0, v[first:-1])

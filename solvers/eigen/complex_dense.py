@@ -152,7 +152,7 @@ def _without_motions(pencil: QuadraticPencil) -> tuple[QuadraticPencil, Motions 
 def _next_to(pencil: QuadraticPencil, p: np.ndarray, x: np.ndarray, w: np.ndarray, tolerance: float) -> Pairs | None:
     """Return one pair after inverse iteration, None for an infinite eigenvalue that rounding has made finite.
 
-    Beside zeros the matrices may be singular to rounding: the vectors of an eigenvalue stay as they are, if they are better.
+    Beside zeros the matrices may be singular to rounding: vectors stay as they are, if they are better.
 
     Raises:
         AnalysisError: the matrices are singular at p, whatever the vectors.

@@ -37,7 +37,7 @@ def total(step):
 
 @pytest.mark.parametrize("rule", ["midpoint", "generalised-alpha", "hht"])
 def test_a_ball_rolls_down_a_slope(rule):
-    """a = g sin/(1 + J/(m r^2)) = 5/7 g sin of a homogeneous ball; the plane pushes with N = m g cos, T = m (g sin - a)."""
+    """a = g sin/(1 + J/(m r^2)) = 5/7 g sin of a homogeneous ball; N = m g cos, T = m (g sin - a)."""
     slope = 0.3
     m = coin(crown=R, rule=rule, normal=(np.sin(slope), 0.0, np.cos(slope)))
     step = solve(m).steps[-1]

@@ -382,9 +382,7 @@ class Linearisation:
         keeps = self.pressed or keeps_constraints(self.constraints.shape[0] - explicit, self.dofs.size)
         return None if keeps else self.eliminate()
 
-    def eliminate(
-        self, right: np.ndarray | None = None, pin: int = -1, rows: np.ndarray | None = None
-    ) -> Elimination:
+    def eliminate(self, right: np.ndarray | None = None, pin: int = -1, rows: np.ndarray | None = None) -> Elimination:
         """Return u = T q + u0 with right sides (m,) of the constraints, or of those of them in ``rows`` (m,) bool;
         supports, motions and the dof ``pin`` stay in place."""
         held = np.setdiff1d(np.arange(self.first), np.setdiff1d(self.dofs, [pin]))

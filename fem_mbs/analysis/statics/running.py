@@ -1,9 +1,9 @@
 """Steady running: the state in which a mechanism moves steadily, with all forces that velocities cause.
 
 Seen from a frame that translates with V, or turns with the constant W about an axis, the mechanism of a running start
-rests but for parts that spin: v = V + W x (x - c), a = W x v, w = W + R e s with constant e in the axes of the part and a
-speed s; alpha = W x (R e s).  Sought are places q, multipliers y, spins s in the span Z of those that joints and springs
-allow, and efforts p, of
+rests but for parts that spin: v = V + W x (x - c), a = W x v, w = W + R e s with constant e in the axes of the part
+and a speed s; alpha = W x (R e s).  Sought are places q, multipliers y, spins s in the span Z of those that joints and
+springs allow, and efforts p, of
 
     f(q, v, a, y, p) = 0,   g(q, p) = 0,   G v = 0 (rolling discs),   places along the way held, angles of spins held.
 
@@ -153,15 +153,15 @@ class _Running:
         """
         system, V = self.system, self.start.V[0]
         size = float(np.abs(V).max(initial=0.0)) or 1.0
-        off = np.abs((spatial_axes(system, self.start, V)[: self.first] - frame.field))
+        off = np.abs(spatial_axes(system, self.start, V)[: self.first] - frame.field)
         off[system.system.rotations.ravel()] = 0.0
         off[system.system.states] = 0.0
         off[system.offset[self.compiled.model.building.path_nodes]] = 0.0
         if off.max(initial=0.0) > _SPINS * size:
             where = system.name_of(int(off.argmax()))
             raise ModelError(
-                f"{where} moves by {off.max():.4g} m/s against the rest: only what turns about an axis through its node "
-                "can do so steadily", owner=self.owner,
+                f"{where} moves by {off.max():.4g} m/s against the rest: only what turns about an axis through its "
+                "node can do so steadily", owner=self.owner,
                 remedy="put the place of a body that spins onto its axis, or let joints hold what moves",
             )  # fmt: skip
         rows = system.system.rotations
@@ -485,9 +485,9 @@ class _Equations:
         if out > _BALANCED:
             where = run.system.name_of(int(run.dofs[left.argmax()]))
             raise AnalysisError(
-                f"{run.owner}: forces of {out:.1e} of the largest one are left over, most at {where}: nothing holds the "
-                "model there, and no effort; name one more in `efforts` (the second one balances forces across the way), "
-                "or give a velocity at which they vanish"
+                f"{run.owner}: forces of {out:.1e} of the largest one are left over, most at {where}: nothing holds "
+                "the model there, and no effort; name one more in `efforts` (the second one balances forces across the "
+                "way), or give a velocity at which they vanish"
             )
         return out
 
@@ -499,6 +499,7 @@ def _solved(A: csr_matrix, b: np.ndarray, unit: np.ndarray, rows: list[int]) -> 
         unit: sizes of unknowns (n,); 0: by their columns.
         rows: numbers of the rows of each kind, in their order, which have units in common.
     """
+
     def largest(axis: int) -> np.ndarray:
         return abs(diags(row) @ A @ diags(column)).max(axis=axis).toarray().ravel()
 

@@ -66,8 +66,8 @@ class SteadyRunning(StepKind):
     quantity_names = ("missing_power", "effort_*")
     positional = ("efforts", "name")
     text = (
-        "Add the steady motion of the running starts of the model, straight ahead or in a curve, under all forces that\n"
-        "velocities cause; ``efforts`` get the values that keep it up."
+        "Add the steady motion of the running starts of the model, straight ahead or in a curve, under all forces\n"
+        "that velocities cause; ``efforts`` get the values that keep it up."
     )
     notes = """\
 The motion begins where `[[running]]` puts the model: its velocity without a spin is that of steady travel straight
@@ -75,8 +75,8 @@ ahead, with a spin and a centre that of a steady turn. Places, attitudes and the
 of all forces: drag, lift, rolling resistance, slip forces of tyres, dampers, gyroscopic moments, centrifugal forces.
 Later steps go on from this state, under the efforts that were found: a transient runs on steadily, `complex_modes` are
 those about it. The body that the running start names stays where it is along the way (with two efforts also across it,
-so that the radius of a curve is as given; without a second one a curve finds its own radius for the given spin). Without
-efforts a force on this body keeps the speed, and the summary gives it and its power; the next transient is
+so that the radius of a curve is as given; without a second one a curve finds its own radius for the given spin).
+Without efforts a force on this body keeps the speed, and the summary gives it and its power; the next transient is
 without it. A static step before gives a better place to begin. What spins must do so about an axis through its
 place."""
     noun = "steady running"
@@ -139,9 +139,7 @@ place."""
 
         names, functions = named(step.options.efforts), self.functions(step, context)
         context.loading.all_on()
-        found = steady_running(
-            context.compiled, context.state, context.time, context.loading, functions, step.owner
-        )
+        found = steady_running(context.compiled, context.state, context.time, context.loading, functions, step.owner)
         for number, value in zip(functions, found.efforts, strict=True):
             context.hold(number, float(value))
         own = context.state

@@ -28,8 +28,8 @@ from fem_mbs.model.connections.joint_parts import (
     turning_ends,
 )
 from fem_mbs.model.connections.paths.profiles import curve_on_curve, point_on_curve, rolling_curves
-from fem_mbs.model.connections.surfaces.discs import rolling_disc
 from fem_mbs.model.connections.paths.sliding import along_beam, cylindrical_along_beam, prismatic_along_beam
+from fem_mbs.model.connections.surfaces.discs import rolling_disc
 
 __all__ = ["JOINT_KINDS", "JointKind", "register_joint"]
 
