@@ -6,8 +6,8 @@
         ~~~~~~~~~~~~~~~~~~~~~~~~
 
 Source: J. P. Meijaard, J. M. Papadopoulos, A. Ruina & A. L. Schwab, "Linearized dynamics equations for the balance and
-steer of a bicycle: a benchmark and review", Proc. R. Soc. A 463 (2007) 1955-1982, doi:10.1098/rspa.2007.1857: parameters
-(table 1), eigenvalues and critical speeds (table 2), and the coefficients that it prints of
+steer of a bicycle: a benchmark and review", Proc. R. Soc. A 463 (2007) 1955-1982, doi:10.1098/rspa.2007.1857:
+parameters (table 1), eigenvalues and critical speeds (table 2), and the coefficients that it prints of
 
     M q'' + v C1 q' + (g K0 + v^2 K2) q = f,   q = (lean, steer),
 

@@ -15,8 +15,8 @@ touches is at r = c - (R - rho) d/s - rho n from the node.
     t.(v + w x r) = 0;   two-state rules: t.(dx + theta x r_m) = 0,   forces [t; r_m x t] lambda,
 
 r_m of the mean directors.  The forces do no work on the step, so that energy is kept to round-off.  One-state rules
-take the row t.(v + w x r)/(dv/du) at the end; in statics, where nothing has a velocity, its value is 0, and its tangent lets
-the disc roll, not slide, in every iteration.
+take the row t.(v + w x r)/(dv/du) at the end; in statics, where nothing has a velocity, its value is 0, and its tangent
+lets the disc roll, not slide, in every iteration.
 
 Outputs: the force of the plane on the disc, in global axes, and its moment about the centre.
 Source: Lagrange-d'Alembert; the linear equations of Meijaard, Papadopoulos, Ruina & Schwab 2007,

@@ -3708,8 +3708,8 @@ class MadeCalls:
         efforts: str | Sequence[str] = "",
         name: str = "steady running",
     ) -> None:
-        """Add the steady motion of the running starts of the model, straight ahead or in a curve, under all forces that
-        velocities cause; ``efforts`` get the values that keep it up.
+        """Add the steady motion of the running starts of the model, straight ahead or in a curve, under all forces
+        that velocities cause; ``efforts`` get the values that keep it up.
 
         Args:
             name: of the step, in messages and results (default "steady running")

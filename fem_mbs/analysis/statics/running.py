@@ -21,17 +21,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import lstsq
-from scipy.sparse import bmat, csr_matrix, diags, hstack, identity, vstack
+from scipy.sparse import bmat, csr_matrix, diags, hstack, vstack
 
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.start.initial import consistent_velocities, function_jets, multiplier_scales
 from fem_mbs.analysis.start.redundancy import constraint_labels
 from fem_mbs.analysis.start.running import ROLLING, Frame, frame_of
+from fem_mbs.analysis.statics.least_solution import least_solution
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, Owner
 from fem_mbs.model.model import CompiledModel
-from fem_mbs.solvers.linear.libraries import one_blas_thread
-from fem_mbs.solvers.linear.service import factor
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.compile import with_acting
 from fem_mbs.system.states import director_velocities, instant, moved, spatial_axes
@@ -49,9 +47,6 @@ _LONGEST = 0.2  # of an increment, likewise
 _BALANCED = 1e-8  # of the largest force, of what is left over
 _SPINS = 1e-6  # of the largest spin, over the rest of a part
 _FREE = 1e-7  # of forces and constraints that spins change
-_DENSE = 600  # unknowns up to which the equations are solved with the least increments
-_RANK, _SOFT = 1e-11, 1e-11  # of the largest singular value; of the diagonal of larger problems
-_NOISE = 1e-10  # of the largest row or column of its kind
 _CUTS = (1, 4, 16)  # parts in which the speed is reached, where it is not at once
 
 
@@ -458,7 +453,7 @@ class _Equations:
         unit[:n] = np.where(run.system.system.kind[run.dofs] == S.POSITION, run.system.length, 1.0)
         fastest = max(float(np.abs(it.speeds).max(initial=0.0)), run.speed / run.system.length)
         unit[n : n + k] = fastest
-        x = _solved(A, right, unit, [n, k, m, self.force.size - first])
+        x = least_solution(A, right, unit, [n, k, m, self.force.size - first])
         size = np.abs(x[:n] / unit[:n]).max(initial=0.0)
         largest = max(size, np.abs(x[n : n + k]).max(initial=0.0) / fastest)
         x *= min(1.0, _LONGEST / largest) if largest > 0.0 else 1.0
@@ -490,40 +485,3 @@ class _Equations:
                 "way), or give a velocity at which they vanish"
             )
         return out
-
-
-def _solved(A: csr_matrix, b: np.ndarray, unit: np.ndarray, rows: list[int]) -> np.ndarray:
-    """Return the least solution x (n,) of A x = b.
-
-    Args:
-        unit: sizes of unknowns (n,); 0: by their columns.
-        rows: numbers of the rows of each kind, in their order, which have units in common.
-    """
-
-    def largest(axis: int) -> np.ndarray:
-        return abs(diags(row) @ A @ diags(column)).max(axis=axis).toarray().ravel()
-
-    row, column, some = np.ones(A.shape[0]), np.ones(A.shape[0]), unit == 0.0
-    column = np.where(some, _reciprocal(largest(0), [unit.size]), unit)
-    row = _reciprocal(largest(1), rows)
-    column[some] *= _reciprocal(largest(0), [unit.size])[some]
-    scaled = csr_matrix(diags(row) @ A @ diags(column))
-    if A.shape[0] <= _DENSE:
-        with one_blas_thread():
-            return column * lstsq(scaled.toarray(), row * b, cond=_RANK)[0]
-    factors = factor((scaled + _SOFT * identity(A.shape[0])).tocsc(), kind="plain")
-    x = factors.solve(row * b)
-    for _ in range(3):
-        x = x + factors.solve(row * b - scaled @ x)
-    return column * x
-
-
-def _reciprocal(size: np.ndarray, kinds: list[int]) -> np.ndarray:
-    """Return 1/size (n,), of each kind with a floor: what is that small is round-off."""
-    out = np.ones(size.size)
-    for last, count in zip(np.cumsum(kinds), kinds, strict=True):
-        own = size[last - count : last]
-        most = own.max(initial=0.0)
-        if most > 0.0:
-            out[last - count : last] = 1.0 / np.maximum(own, _NOISE * most)
-    return out

@@ -245,8 +245,8 @@ class Joint(Declaration):
     )
     point_b: Any = key(
         VECTOR,
-        "the point in b: of a distance, of a rolling_disc a point of the plane, or where parts stand apart and are to be "
-        "assembled",
+        "the point in b: of a distance, of a rolling_disc a point of the plane, or where parts stand apart and are to "
+        "be assembled",
         None,
         shows="point; of a distance: the node of b",
         unit="m",
