@@ -168,12 +168,18 @@ def test_its_equations_have_the_tangent_of_their_differences():
         assert np.abs(A[rows, j] - change).max() < 2e-6 * max(np.abs(change).max(), 1.0), j
 
 
+def _second(m):
+    m.body("other", (9.0, 9.0, 1.0), 1.0, (1.0, 1.0, 1.0))
+    m.running("other", velocity=(1.0, 0.0, 0.0))
+
+
 @pytest.mark.parametrize(
     ("change", "efforts", "message"),
     [
         (lambda m: m, ["engine"], r'efforts: there is no load, motion, driven joint or equation "engine"'),
         (lambda m: m, ["drive", "drive"], r"must be at most 3 different names"),
         (lambda m: m.building.runnings.clear(), [], r"nothing runs; add \[\[running\]\]"),
+        (_second, [], r"2 mechanisms run \(car, other\)"),
         (lambda m: m.force("side", "car", (0.0, 50.0, 0.0)), ["drive"], r"are left over, most at"),
     ],
 )

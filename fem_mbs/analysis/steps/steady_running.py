@@ -80,7 +80,7 @@ Without efforts a force on this body keeps the speed, and the summary gives it a
 without it. A static step before gives a better place to begin. What spins must do so about an axis through its
 place."""
     noun = "steady running"
-    equilibrium = motion = states = True
+    motion = states = True
     axis = "Time [s]"
 
     def check(self, step: PlannedStep, context: RunContext) -> None:
@@ -96,10 +96,11 @@ place."""
                 f"efforts: {', '.join(efforts)} must be at most {_MOST} different names", owner=owner, key="efforts",
                 value=step.options.efforts, remedy="name a drive and a steering effort",
             )  # fmt: skip
-        if len(efforts) and len(model.runnings) > 1:
+        if len(model.runnings) > 1:
+            places = ", ".join(run.place for run in model.runnings)
             raise ModelError(
-                f"{len(model.runnings)} running starts cannot share efforts", owner=owner, key="efforts",
-                value=step.options.efforts, remedy="keep one running start, or name no efforts",
+                f"{len(model.runnings)} mechanisms run ({places})", owner=owner,
+                remedy="keep one running start; others may begin with it in a transient",
             )  # fmt: skip
         context.system.refuse_impacts(owner, "has no steady motion", "take contact in place of the impact")
 
