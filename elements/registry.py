@@ -40,6 +40,8 @@ class ElementType:
     ``hist``         number of history variables
     ``turns``        True: ``hist`` holds relative rotations with their full turns; the job START keeps the turns
     ``multipliers``  number of constraint rows, after the node dofs
+    ``nonholonomic`` True: the constraints bind velocities, G v = 0, not places; their rows hold the motion of the step,
+                     in one-state rules the velocity over dv/du, and where that is 0 their tangent is G
     ``unilateral``   True: constraints that act while they press; ``hist`` says which do (`elements/contact/impact.py`)
     ``scale``        parameter column of the scale of the multipliers (joints only, else -1)
     ``angular``      True: the constraints are angles, not lengths
@@ -86,6 +88,7 @@ class ElementType:
     sections: bool = False
     turns: bool = False
     unilateral: bool = False
+    nonholonomic: bool = False
     states: bool = False
     path: bool = False
     at_end: tuple[str, ...] = ()
@@ -201,6 +204,8 @@ _MODULES = {
     "face_line_pair3": "contact.pair",
     "tyre3": "tyres.tyre",
     "relaxing_tyre3": "tyres.tyre",
+    "disc_touch3": "tyres.disc",
+    "disc_roll3": "tyres.disc",
     "impact2": "contact.impact",
     "impact3": "contact.impact",
     "mesh_impact3": "contact.impact",

@@ -44,7 +44,8 @@ class Case:
     ``rigid``        its inertia is that of masses in space: the same in all directions, with a centre
     ``running``      a surface of it runs, or oil flows: it loses or takes energy where its ends rest
     ``memory``       of n numbers: what `hist` holds after its first, turns, if that comes from outside
-    ``path``         its history remembers where the last step ended, and forces depend on the path from there
+    ``path``         its history remembers where the last step ended, and forces depend on the path from there; or its
+                     constraints bind velocities, which have no potential
     ``deformation``  of displacements relative to the size of the element, and of rotations [rad] (with `reference`)
     """
 
@@ -252,6 +253,21 @@ def _tyres(states):
                    isolated=False, potential=not states)
         for name, kind in kinds.items()
     }  # fmt: skip
+
+
+def _disc(rng, crown, axis, last):
+    """Columns of a disc on a plane; ``last``: a point of the plane, or the directions in which it does not slip."""
+    axes = triad(rng)
+    n = axes[:, 2]
+    own = unit(rng) if axis is None else axis
+    return (1.7, 0.6, crown, *n, *_off(rng, 3), *own, *(_off(rng, 3) if last == "place" else axes[:, :2].T.ravel()))
+
+
+def _discs(last, **more):
+    return {
+        name: Case(lambda rng, crown=crown: _disc(rng, crown, None, last), isolated=False, **more)
+        for name, crown in (("", 0.3), ("thin", 0.0))
+    }
 
 
 def _impact(status, **more):
@@ -780,6 +796,8 @@ CASES: dict[str, Case | dict[str, Case]] = {
     },
     "tyre3": _tyres(states=False),
     "relaxing_tyre3": _tyres(states=True),
+    "disc_touch3": _discs("place"),
+    "disc_roll3": _discs("slip", path=True, potential=False),
     "mesh_contact3": {
         "smooth": Case(_mesh_contact(6.0, 0.8, friction=0.0)),
         "rubbed": Case(_mesh_contact(6.0, 0.8, loss=2, amount=0.4)),

@@ -134,6 +134,52 @@ sectors = 8
 """
 
 
+#: A ball that rolls against the wind, under a pilot who does not turn.
+BALL = """
+gravity = [0, 0, -9.81]
+[[body]]
+name = "ball"
+position = [0, 0, 0.2]
+mass = 3.0
+inertia = [0.05, 0.05, 0.05]
+[[body]]
+name = "pilot"
+position = [0.05, 0, 0.1]
+mass = 1.0
+inertia = [0.05, 0.05, 0.05]
+[[joint]]
+name = "bearing"
+type = "spherical"
+a = "pilot"
+b = "ball"
+point = [0, 0, 0.2]
+[[joint]]
+name = "ground"
+type = "rolling_disc"
+a = "ball"
+point = [0, 0, 0.2]
+axis = [0, 1, 0]
+radius = 0.2
+crown = 0.2
+[[force]]
+name = "wind"
+on = "pilot"
+vector = [-2.0, 0, 0]
+[[force]]
+name = "push"
+on = "pilot"
+vector = [1, 0, 0]
+function = 0.0
+[[running]]
+on = "pilot"
+velocity = [1.5, 0, 0]
+[[sensor]]
+name = "place"
+kind = "position"
+on = "ball"
+"""
+
+
 #: Options of each kind of step, positional ones of the builder's method first.
 STEPS = {
     "transient": {"duration": 0.1, "h": 0.01},
@@ -143,6 +189,7 @@ STEPS = {
         "outputs": {"place.y": "0.05*(t/0.2 - sin(10*pi*t)/(2*pi))"},
     },
     "static": {"increments": 2},
+    "steady_running": {"efforts": ["push"]},
     "linear_static": {},
     "linear_transient": {"duration": 0.1, "h": 0.01},
     "modes": {"count": 4},
@@ -171,7 +218,7 @@ def as_toml(value: Any) -> str:
 def case(kind: str) -> str:
     """Return a model file with a step of a kind, called "last", and what the kind needs before it."""
     held = kind not in ("campbell", "unbalance")
-    own = {"inverse": LINKS, "inverse_path": FREE_LINK, "cyclic_modes": SECTOR}
+    own = {"inverse": LINKS, "inverse_path": FREE_LINK, "cyclic_modes": SECTOR, "steady_running": BALL}
     text = own.get(kind) or SHAFT + (HELD if held else "")
     step = '[[step]]\ntype = "static"\n' if kind == "stability_map" else ""
     step += f'[[step]]\ntype = "{kind}"\nname = "last"\n'

@@ -6,6 +6,7 @@ import numpy as np
 
 from fem_mbs.elements.contact.law import PIECES
 from fem_mbs.elements.laws import ROW
+from fem_mbs.elements.tyres import disc
 from fem_mbs.elements.tyres.layout import (
     AXIS,
     CENTRE,
@@ -20,7 +21,7 @@ from fem_mbs.elements.tyres.layout import (
     TAIL,
 )
 
-__all__ = ["rolling_rows"]
+__all__ = ["disc_rows", "rolling_rows"]
 
 
 def rolling_rows(par: np.ndarray, x: np.ndarray, R: np.ndarray) -> np.ndarray:
@@ -50,6 +51,23 @@ def rolling_rows(par: np.ndarray, x: np.ndarray, R: np.ndarray) -> np.ndarray:
     axle = axle / np.linalg.norm(axle, axis=1, keepdims=True)
     rows = np.zeros((len(par), 4, 6))
     rows[:, 0, :3], rows[:, 0, 3:] = forward, np.cross(arm, forward) - radius[:, None] * axle
+    for k, unit in enumerate(np.eye(3)):
+        rows[:, 1 + k, :3], rows[:, 1 + k, 3:] = unit, np.cross(arm, unit)
+    return rows
+
+
+def disc_rows(par: np.ndarray, x: np.ndarray, R: np.ndarray) -> np.ndarray:
+    """Return rows (n, 4, 6) likewise of discs that roll without slip (`fem_mbs.elements.tyres.disc`): of the speed of
+    the point that touches, along the disc, and of the centre."""
+    arm, axle = (np.einsum("nij,nj->ni", R, par[:, k : k + 3]) for k in (disc.CENTRE, disc.AXIS))
+    normal = par[:, disc.NORMAL : disc.NORMAL + 3]
+    forward = np.cross(axle, normal)
+    size = np.maximum(np.linalg.norm(forward, axis=1, keepdims=True), 1e-300)
+    forward /= size
+    radial = np.cross(forward, axle)  # from the point that touches to the centre
+    point = arm - par[:, [disc.RING]] * radial - par[:, [disc.CROWN]] * normal
+    rows = np.zeros((len(par), 4, 6))
+    rows[:, 0, :3], rows[:, 0, 3:] = forward, np.cross(point, forward)
     for k, unit in enumerate(np.eye(3)):
         rows[:, 1 + k, :3], rows[:, 1 + k, 3:] = unit, np.cross(arm, unit)
     return rows

@@ -46,7 +46,8 @@ class Now:
     """The changing part of a run: the ``time`` [s]; whether a transient has begun (``started``) and whether the
     start was checked (``checked``); what was done to the velocities (``start``) and the joints (``assembly``); tables
     (2, n) of times [s] and values that time functions follow since a step has found them, by their numbers
-    (``laws``)."""
+    (``laws``); accelerations (N,) of the state that a step of steady running has left, until another one changes it
+    (``acceleration``)."""
 
     time: float = 0.0
     started: bool = False
@@ -54,6 +55,7 @@ class Now:
     start: StartReport = field(default_factory=StartReport)
     assembly: ClosingReport | None = None
     laws: dict[int, np.ndarray] = field(default_factory=dict)
+    acceleration: np.ndarray | None = None
 
 
 @dataclass
@@ -199,7 +201,8 @@ class RunContext:
     def end(self) -> EndState:
         """Return the present state."""
         switched = self.events is not None and bool(self.events.happened)
-        return EndState(self.compiled, self.state, self.now.time, self.loading, self.now.started, switched)
+        now = self.now
+        return EndState(self.compiled, self.state, now.time, self.loading, now.started, switched, now.acceleration)
 
     def present(self) -> RunContext:
         """Return the context with the constraints that act now, after locks and breaking joints; itself where they have
@@ -224,6 +227,10 @@ class RunContext:
         table = {"kind": "spline", "times": times.tolist(), "values": values.tolist(), "extrapolate": "hold"}
         self.now.laws[number] = np.vstack((times, values))
         self.compiled.functions[number] = make_function(table, owner=self.system.function_owner(number))
+
+    def hold(self, number: int, value: float) -> None:
+        """Let a time function be constant from now on."""
+        self.follow(number, self.time + np.array([0.0, 1.0]), np.full(2, value))
 
     def snapshot(self) -> dict[str, np.ndarray]:
         """Return the tables that steps have found, for restart points."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.stepping.layout import State
@@ -16,7 +18,8 @@ class EndState:
     """A state with its model.
 
     It holds the arrays, the state, the time [s], the levels of loads, whether a transient has begun (so that the
-    velocities of the start are in the state), and whether events have changed functions of the model.
+    velocities of the start are in the state), whether events have changed functions of the model, and the accelerations
+    (N,) of a steady motion, rotations in body axes; None: they follow from the equations of motion.
     """
 
     compiled: CompiledModel
@@ -25,6 +28,7 @@ class EndState:
     loading: Loading
     started: bool = False
     switched: bool = False
+    acceleration: np.ndarray | None = None
 
     @classmethod
     def at_start(cls, compiled: CompiledModel) -> EndState:

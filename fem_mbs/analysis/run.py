@@ -331,6 +331,8 @@ def run_steps(context: RunContext, point: dict[str, Any] | None = None) -> RunCo
             context.recorder.begin_step(step.name, kind.recorded or kind.name, kind.info(step.options))
         if context.derivatives is not None:
             context.derivatives.begin_step(step)
+        if not kind.linear:
+            context.now.acceleration = None
         context.reports.append(context.recorder.end_step(kind.run(step, context, resumed)))
         if context.derivatives is not None:
             context.derivatives.end_step()

@@ -81,9 +81,9 @@ def linearised(
             raise ModelError('frame = "periodic" needs a speed', owner=rotation.owner, remedy="give one, or remove it")
         constant_frames(lin)  # refuses states that do not turn with the rotor
         return lin, []
-    lin = Linearisation(compiled, end.state, end.time, end.loading)
+    lin = Linearisation(compiled, end.state, end.time, end.loading, acceleration=end.acceleration)
     warnings = []
-    if lin.moving:
+    if lin.moving and (end.acceleration is None or np.any(end.acceleration)):
         warnings.append("the state moves: eigenvalues are those of its matrices held at this instant")
     model = compiled.model
     if not lin.moving and not end.started and model.starts_moving:

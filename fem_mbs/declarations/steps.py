@@ -35,6 +35,7 @@ _MODULES = {
     "inverse": "fem_mbs.analysis.steps.inverse",
     "inverse_path": "fem_mbs.analysis.steps.inverse_path",
     "static": "fem_mbs.analysis.steps.static",
+    "steady_running": "fem_mbs.analysis.steps.steady_running",
     "linear_static": "fem_mbs.analysis.steps.linear_static",
     "linear_transient": "fem_mbs.analysis.steps.linear_transient",
     "modes": "fem_mbs.analysis.steps.modes",

@@ -1360,7 +1360,7 @@ class MadeCalls:
     def joint(
         self,
         name: str,
-        kind: Literal["pin", "spherical", "weld", "revolute", "universal", "cylindrical", "prismatic", "planar", "screw", "constant_velocity", "point_on_line", "point_on_plane", "distance", "along_beam", "cylindrical_along_beam", "prismatic_along_beam", "point_on_curve", "curve_on_curve", "cam", "rolling_curves", "slider", "position", "angle"],
+        kind: Literal["pin", "spherical", "weld", "revolute", "universal", "cylindrical", "prismatic", "planar", "screw", "constant_velocity", "point_on_line", "point_on_plane", "distance", "along_beam", "cylindrical_along_beam", "prismatic_along_beam", "point_on_curve", "curve_on_curve", "cam", "rolling_curves", "rolling_disc", "slider", "position", "angle"],
         a: Places,
         b: Place = "ground",
         point: Vector | None = None,
@@ -1375,6 +1375,7 @@ class MadeCalls:
         curve: str | None = None,
         curve_b: str | None = None,
         radius: Number | None = None,
+        crown: Number | None = None,
         breaks_at: Number | None = None,
         breaks_at_moment: Number | None = None,
     ) -> None:
@@ -1407,6 +1408,11 @@ class MadeCalls:
                 drives
                 the place of contact on ``curve``.
             "rolling_curves": they roll without slip.
+            "rolling_disc": the wheel a turns about ``axis`` through ``point`` and rolls on a plane of the ground
+                without
+                slip, and never leaves it; ``point_b`` is a point of the plane (None: where the wheel stands),
+                ``axis_b``
+                its normal towards the wheel (None: z).
             "distance": the points ``point`` of a and ``point_b`` of b keep their distance; function: changes it [m].
             "slider": the point of a moves along ``axis`` through its place at the start (b must be "ground").
             "position": the point of a moves by f(t) along ``axis`` (b must be "ground").
@@ -1417,30 +1423,33 @@ class MadeCalls:
             kind: what it leaves free: "pin", "spherical", "weld", "revolute", "universal", "cylindrical", "prismatic",
                 "planar", "screw", "constant_velocity", "point_on_line", "point_on_plane", "distance", "along_beam",
                 "cylindrical_along_beam", "prismatic_along_beam", "point_on_curve", "curve_on_curve", "cam",
-                "rolling_curves", "slider", "position", "angle"
+                "rolling_curves", "rolling_disc", "slider", "position", "angle"
             a: one part (along beams: the name of a beam, truss or reduced part, or a list of nodes in their order)
             b: other part (default "ground")
             point: where the joint is, in global coordinates of the start; None: the node of a or b. [m]
             axis: at the start: of rotation or sliding; of a universal or constant-velocity joint the one in a; of a
-                planar one or a plane its normal
+                planar one or a plane its normal; of a rolling_disc that of its spin
             function: drives the angle (revolute, cylindrical, planar, screw, angle), the displacement (prismatic,
                 position, point_on_line) or the distance, since the start [rad or m]; angle [rad] or displacement [m]
                 since the start; any number of turns.
             displacement: drives the displacement of a cylindrical joint, since the start [m]; angle [rad] or
                 displacement [m] since the start; any number of turns.
-            axis_b: the axis in b: of a universal or constant-velocity joint, or where parts stand askew and are to be
-                assembled; where point and axis are in b, for parts that stand apart or askew and that `assembly` brings
-                together (b as it stands in the model; of the ground where they shall be).
-            point_b: the point in b: of a distance, or where parts stand apart and are to be assembled [m] (default
-                point; of a distance: the node of b); where point and axis are in b, for parts that stand apart or askew
-                and that `assembly` brings together (b as it stands in the model; of the ground where they shall be).
+            axis_b: the axis in b: of a universal or constant-velocity joint, of a rolling_disc the normal of the plane,
+                or where parts stand askew and are to be assembled; where point and axis are in b, for parts that stand
+                apart or askew and that `assembly` brings together (b as it stands in the model; of the ground where
+                they shall be).
+            point_b: the point in b: of a distance, of a rolling_disc a point of the plane, or where parts stand apart
+                and are to be assembled [m] (default point; of a distance: the node of b); where point and axis are in
+                b, for parts that stand apart or askew and that `assembly` brings together (b as it stands in the model;
+                of the ground where they shall be).
             lead: of a screw: slide per turn [m]
             curve: name of the curve that is fixed in a (default none); names of curves (`Model.curve`).  ``point`` of
                 two profiles: near their contact, where they are nearest at several places.
             curve_b: of two profiles: name of the curve that is fixed in b (default none); names of curves
                 (`Model.curve`).  ``point`` of two profiles: near their contact, where they are nearest at several
                 places.
-            radius: of a roller [m].
+            radius: of a roller or a wheel [m].
+            crown: radius [m] of the tread across the wheel; 0: an edge; as ``radius``: a ball.
             speed: [rad/s] or [m/s], instead of a function: it grows steadily.
             breaks_at: force of the joint beyond which its parts come apart, in transients [N] (default never); what
                 acts on its coordinates (springs, motors, friction, gears) stays, but locks.
@@ -3713,6 +3722,21 @@ class MadeCalls:
             predictor: "none", "velocity", "increment" or "extrapolation" (default "extrapolation")
             halvings: how often a step that does not converge is halved (default 10)
             solver: "auto", "cholmod" or "superlu", of models that are not banded (default "auto")
+        """
+
+    def steady_running_step(
+        self,
+        efforts: str | Sequence[str] = "",
+        name: str = "steady running",
+    ) -> None:
+        """Add the steady motion of the running starts of the model, straight ahead or in a curve, under all forces
+        that velocities cause; ``efforts`` get the values that keep it up.
+
+        Args:
+            name: of the step, in messages and results (default "steady running")
+            efforts: motors, loads and driven joints whose functions get the constant values that keep the motion up, at
+                most 3: the first balances the forces along the way, the second those across it (steering), the third
+                those along the normal of both (default none)
         """
 
     def linear_static_step(

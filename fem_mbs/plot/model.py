@@ -236,6 +236,7 @@ def animate(
     *,
     step: int | None = None,
     trail: str | int | None = None,
+    follow: str | int | None = None,
     seconds: float = 8.0,
     mode: int | None = None,
     magnify: float = 1.0,
@@ -244,8 +245,9 @@ def animate(
 
     `quantity` is what colours the model: an output of elements (by default a bending moment or an energy, if there is
     one), of solid and plane parts "von Mises" (their default), "stress xx" or "displacement"; "none" for plain lines.
-    `trail` is a node whose path is drawn behind it, by name or number. At most `fps` * `seconds` frames are taken. MP4
-    needs the program ffmpeg.
+    `trail` is a node whose path is drawn behind it, by name or number. `follow` is a node or body with
+    which the view goes along, as with a vehicle. At most `fps` * `seconds` frames are taken. MP4 needs the program
+    ffmpeg.
 
     Of a modal or buckling step one shape is shown swinging: number `mode`, counted from 1 (by default the first that is
     no rigid-body motion), a complex one as Re(u exp(i phi)), with the orbits of nodes. Displacements are as they
@@ -257,9 +259,14 @@ def animate(
     target = Path(path)
     item = _step_with_frames(results, step)
     node = results.node(trail) if trail is not None else None
+    followed = results.node(follow) if follow is not None else None
+    if followed is not None and (has_shapes(item) or node is not None):
+        what = "shapes stay where they are" if has_shapes(item) else "a trail is drawn where the view stands"
+        raise ResultsError(f'Animation of step "{item.name}": {what}; leave follow out')
     with style(results):
         stage = Stage(results, item)
         stage.fineness = 100.0
+        stage.scene.followed = followed
         count = stage.scene.frames
         take = np.unique(
             np.linspace(0, count - 1, min(count, max(2, round(fps * seconds)))).round().astype(int)
@@ -280,7 +287,8 @@ def animate(
         figure = make_figure(size[0] / 100, size[1] / 100)
         title = textwrap.shorten(title, max(10, size[0] // 10 - 25), placeholder=" ...")
         stage.set_up(figure, sorted(set(take)), title=title, quantity=shown, times=False, fit=False)
-        stage.draw_reference()
+        if followed is None:
+            stage.draw_reference()
 
         def draw(number: int) -> list[Any]:
             stage.clear()

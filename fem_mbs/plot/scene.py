@@ -348,6 +348,7 @@ class Scene:
     """Positions and curves of a model at the frames of one step.
 
     Shapes are shown about the state that they belong to, `scale` times as large; complex ones as Re(u exp(i `phase`)).
+    The view goes along with the node `followed`, which stays where it is at the start; None: it stands.
     """
 
     def __init__(self, results: Results, step: Step) -> None:
@@ -363,6 +364,7 @@ class Scene:
         self.blocks = [block for block in lines if block["connectivity"].shape[1] >= 2]
         self.skin = Skin(results.header) if len(lines) < len(results.header["blocks"]) else None
         self.scale, self.phase = 1.0, 0.0
+        self.followed: int | None = None
         self.swings = False  # whether shapes are shown in all their phases
         self.complex = is_complex(step)
         self._about = state_of_shapes(results, step) if has_shapes(step) else None
@@ -410,13 +412,19 @@ class Scene:
             u = self._part("displacement", frame)
             turn = self._part("rotation", frame) if self._rotation is not None else None
             if self._about is None:
-                position, rotation = self.nodes + self.scale * u, None
+                position, rotation = self.nodes + self.scale * u - self._way(frame), None
                 if turn is not None:
                     rotation = rotation_matrices(self.scale * turn)
             else:
                 position, rotation = self._beside(u, turn)
             self._last = frame, position, rotation
         return self._last[1], self._last[2]
+
+    def _way(self, frame: int | None) -> np.ndarray:
+        """Return how far (3,) the view has gone with the node that it follows."""
+        if self.followed is None or frame is None:
+            return np.zeros(3)
+        return self.scale * self._part("displacement", frame)[self.followed]
 
     def _beside(self, u: np.ndarray, turn: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
         """Return positions and rotations of a shape about a state."""
@@ -465,7 +473,7 @@ class Scene:
         """Return the position (3,) of one node at a frame."""
         if self._about is not None or self.complex:
             return self.state(frame)[0][node]
-        return self.nodes[node] + self.scale * self._read("displacement")[frame][node]
+        return self.nodes[node] + self.scale * self._read("displacement")[frame][node] - self._way(frame)
 
     def orbits(self, frame: int, nodes: np.ndarray, turns: np.ndarray) -> np.ndarray:
         """Return the orbits (len(nodes), len(turns), 3) of nodes in a complex shape over the phases `turns` [rad]."""
@@ -555,7 +563,7 @@ class Scene:
         for k, (node, offset) in enumerate(symbol.ends):
             still = node < 0 or rotation is None
             turns.append(np.eye(3) if still else rotation[node])
-            found[k] = (0.0 if node < 0 else position[node]) + turns[-1] @ np.asarray(offset)
+            found[k] = (-self._way(frame) if node < 0 else position[node]) + turns[-1] @ np.asarray(offset)
         return found, turns[0]
 
     def extent(self, frames: list[int]) -> tuple[np.ndarray, np.ndarray]:

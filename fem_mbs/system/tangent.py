@@ -510,6 +510,27 @@ class Tangent:
         G = constraint_rows(self.compiled, self.control(), self.functions, self.state)
         return vstack((G, self.compiled.sharing())).tocsr()
 
+    @cached_property
+    def slides(self) -> np.ndarray:
+        """Return the velocities (n_mult,) that nonholonomic constraints forbid, without scales; zero in other rows."""
+        system, first = self.compiled, self.compiled.first_multiplier
+        v = np.zeros(system.n_dof)
+        rolling = [b for b in system.blocks if b.type.nonholonomic]
+        ctl = self.control(damping=1.0)
+        for block, fe, _ke in system.element_arrays(C.FORCE, ctl, self.functions, self.state, rolling):
+            nd = block.type.node_dofs
+            np.add.at(v, block.dof[:, nd:], fe[:, nd:] / block.par[:, [block.type.scale]])
+        return np.where(system.silent, 0.0, v[first:-1])
+
+    @cached_property
+    def steering(self) -> csr_matrix:
+        """Return H (n_mult, N) of the nonholonomic constraints G v = 0 about the state, G u' + H u = 0, with the scales
+        of their multipliers; empty in other rows."""
+        w = self.speed
+        rolling = [b for b in self.compiled.blocks if b.type.nonholonomic]
+        plus, minus = (self.assemble(self.control(2.0, damping=a * w), rolling)[1] for a in (1.0, -1.0))
+        return csr_matrix(0.5 * w * (plus - minus)[self.compiled.first_multiplier : -1])
+
 
 def velocity_dependent(blocks: Sequence[Block]) -> list[Block]:
     """Return those of blocks whose forces may depend on velocities: not undamped continua and nodes."""

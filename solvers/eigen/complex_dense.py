@@ -7,18 +7,30 @@ the factors and the judgement of pairs, so that each checks the other.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 import scipy.linalg
 from scipy.sparse import csr_matrix
 
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers.eigen.complex_pairs import ComplexModes, Motions, Pairs, assemble, beside, farthest, improved
+from fem_mbs.solvers.eigen.complex_pairs import (
+    ComplexModes,
+    Motions,
+    Pairs,
+    assemble,
+    beside,
+    both_residuals,
+    farthest,
+    improved,
+)
 from fem_mbs.solvers.eigen.quadratic_pencil import QuadraticPencil
 from fem_mbs.solvers.linear.saddle import null_space
 
 __all__ = ["dense_modes"]
 
 _NULL = 2e-14  # singular values of K, over the largest, that are zero but for rounding
+_SMALL = 1e-5  # times that frequency: its square next to zeros is beyond what the matrices resolve
 _LARGE = 1e4  # times the median frequency of single unknowns: may be an infinite eigenvalue that rounding has moved
 
 
@@ -33,9 +45,9 @@ def dense_modes(
     def key(p):
         return -p.real if which == "rightmost" else np.abs(p - near)
 
-    raw = _all(pencil)
-    if motions is not None and pencil.motions is None:
-        raw = [a[..., np.argsort(np.abs(raw[0]))[motions.zeros :]] for a in raw]
+    zeros, *raw = _all(pencil, known=pencil.motions is not None)
+    if motions is not None and zeros > motions.zeros:
+        motions = replace(motions, zeros=zeros)
     keep = np.ones(raw[0].size, bool)
     if which == "rightmost" and reach is not None:
         keep &= np.abs(raw[0].imag) <= reach
@@ -49,18 +61,76 @@ def dense_modes(
     return assemble(pencil, improved(pencil, Pairs.join(found)), motions, key, count, tolerance, [], covered)
 
 
-def _all(pencil: QuadraticPencil) -> list[np.ndarray]:
-    """Return all finite eigenvalues p (k,), with right and left vectors (n, k)."""
+def _all(pencil: QuadraticPencil, known: bool) -> list:
+    """Return the number of zero eigenvalues, and all finite others p (k,), with right and left vectors (n, k).
+
+    Args:
+        known: rigid-body motions have been taken out, and with them the zeros.
+    """
     Z, W = null_space(pencil.rows), null_space(csr_matrix(pencil.columns.T))
     n = Z.shape[1]
     if n == 0:
-        return [np.zeros(0, complex), np.zeros((pencil.n, 0)), np.zeros((pencil.n, 0))]
+        return [0, np.zeros(0, complex), np.zeros((pencil.n, 0)), np.zeros((pencil.n, 0))]
     M, C, K = (W.T @ (a @ Z) for a in (pencil.M, pencil.C, pencil.K))
     one, none = np.eye(n), np.zeros((n, n))
     A, B = np.block([[none, one], [-K, -C]]), np.block([[one, none], [none, M]])
+    blocks = [] if known else _zero_blocks(A, B)
+    for block in blocks:
+        A, B = block.rest
     (a, b), vl, vr = scipy.linalg.eig(A, B, left=True, right=True, homogeneous_eigvals=True)
     finite = np.abs(b) > 1e-14 * np.abs(a)
-    return [a[finite] / b[finite], Z @ vr[:n, finite], W @ vl[n:, finite].conj()]
+    p, vl, vr = a[finite] / b[finite], vl[:, finite], vr[:, finite]
+    for block in reversed(blocks):
+        vl, vr = block.expanded(p, vl, vr)
+    return [sum(block.size for block in blocks), p, Z @ vr[:n], W @ vl[n:].conj()]
+
+
+@dataclass(frozen=True)
+class _ZeroBlock:
+    """Eigenvalues zero of a pencil (A, B), and ``rest``, the pencil without them.
+
+    With R the null space of A and orthonormal Q = [R, Q2] and P = [P1, P2], where P2^T B R = 0, the pencil
+    P^T (A - p B) Q is [[-p P1^T B R, P1^T (A - p B) Q2], [0, P2^T (A - p B) Q2]].
+    """
+
+    R: np.ndarray
+    Q2: np.ndarray
+    P2: np.ndarray
+    corner: np.ndarray
+    sides: tuple[np.ndarray, np.ndarray]
+    rest: tuple[np.ndarray, np.ndarray]
+
+    @property
+    def size(self) -> int:
+        return self.R.shape[1]
+
+    def expanded(self, p: np.ndarray, vl: np.ndarray, vr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return left and right vectors (n, k) of the whole pencil from those of the rest, p (k,) not zero."""
+        first = np.linalg.solve(self.corner, self.sides[0] @ vr / p - self.sides[1] @ vr)
+        return self.P2 @ vl, self.R @ first + self.Q2 @ vr
+
+
+def _zero_blocks(A: np.ndarray, B: np.ndarray) -> list[_ZeroBlock]:
+    """Return the zeros of a pencil in blocks: of chains of vectors, A x_1 = 0, A x_2 = B x_1 ..., a member each.
+
+    Rounding would make p ~ eps^(1/k) of a chain of k.
+    """
+    blocks: list[_ZeroBlock] = []
+    scale = np.linalg.norm(A, 2) if A.size else 0.0
+    while A.shape[0]:
+        _, sizes, vt = np.linalg.svd(A)
+        r = int((sizes <= _NULL * scale).sum())
+        if r == 0:
+            break
+        R, Q2 = vt[sizes.size - r :].T.conj(), vt[: sizes.size - r].T.conj()
+        P, corner = scipy.linalg.qr(B @ R)
+        P1, P2, corner = P[:, :r], P[:, r:], corner[:r]
+        if np.linalg.svd(corner, compute_uv=False).min() <= _NULL * np.linalg.norm(B, 2):
+            break  # a singular pencil: `beside` says where
+        sides = P1.T.conj() @ A @ Q2, P1.T.conj() @ B @ Q2
+        A, B = P2.T.conj() @ A @ Q2, P2.T.conj() @ B @ Q2
+        blocks.append(_ZeroBlock(R, Q2, P2, corner, sides, (A, B)))
+    return blocks
 
 
 def _without_motions(pencil: QuadraticPencil) -> tuple[QuadraticPencil, Motions | None]:
@@ -80,11 +150,29 @@ def _without_motions(pencil: QuadraticPencil) -> tuple[QuadraticPencil, Motions 
 
 
 def _next_to(pencil: QuadraticPencil, p: np.ndarray, x: np.ndarray, w: np.ndarray, tolerance: float) -> Pairs | None:
-    """Return one pair after inverse iteration, None for an infinite eigenvalue that rounding has made finite."""
+    """Return one pair after inverse iteration, None for an infinite eigenvalue that rounding has made finite.
+
+    Beside zeros the matrices may be singular to rounding: vectors stay as they are, if they are better.
+
+    Raises:
+        AnalysisError: the matrices are singular at p, whatever the vectors.
+    """
     pair = beside(pencil, p, x, w)
     large = abs(p[0]) > _LARGE
-    if pair is None and not large:
+    if large:
+        return None if pair is None or pencil.residuals(p, pair.x, pair.y)[0][0] > tolerance else pair
+    if pair is None and not abs(p[0]) < _SMALL:
         raise AnalysisError(f"Complex modes: the matrices are singular next to p = {p[0] / pencil.time:.6g}")
-    if pair is not None and large and pencil.residuals(p, pair.x, pair.y)[0][0] > tolerance:
-        return None
+    if pair is not None and both_residuals(pencil, pair)[0][0] <= 1e-2 * tolerance:
+        return pair
+    x, w = x / np.linalg.norm(x), w / np.linalg.norm(w)
+    plain = Pairs(p, x, _reactions(pencil, p, x, False), w, _reactions(pencil, p, w, True))
+    if pair is None or both_residuals(pencil, plain)[0][0] < both_residuals(pencil, pair)[0][0]:
+        return plain
     return pair
+
+
+def _reactions(pencil: QuadraticPencil, p: np.ndarray, x: np.ndarray, transposed: bool) -> np.ndarray:
+    """Return the multipliers (m, 1) with the least residual of a vector x (n, 1)."""
+    columns = (pencil.rows.T if transposed else pencil.columns).toarray()
+    return -np.linalg.lstsq(columns, sum(pencil.forces(p, x, transposed)), rcond=None)[0]

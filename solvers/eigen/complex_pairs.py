@@ -44,6 +44,7 @@ _ROUNDED = 1e-16
 SAME = 1e-7
 _CLUSTER = 1e-9  # relative distance within which left vectors are made bi-orthogonal to all right ones of a cluster
 _RIGID = 1e-11  # |K x| of a rigid motion over | |K| |x| |
+_COLUMN = 1e-8  # of the largest entry of K: a smaller column of it may be rounding
 _REAL = 1e-9  # imaginary part of a real eigenvalue that was found in complex arithmetic
 _BESIDE = 1e-5  # relative distance from an eigenvalue at which its vectors are improved
 _DEFECTIVE = 1e-10  # |w.L'(p) x| over the sizes of its factors, below which a pair is defective
@@ -212,6 +213,9 @@ def improved(pencil: QuadraticPencil, pairs: Pairs) -> Pairs:
     p = _quotients(pencil, p, x, w)
     if pencil.real:
         p = np.where(pairs.p.imag == 0.0, p.real, p)
+    # quotients of vectors with large rigid motions cancel: eigenvalues that come with less error stay
+    before, after = (both_residuals(pencil, Pairs(q, x, y, w, z))[0] for q in (pairs.p, p))
+    p = np.where(before < 0.1 * after, pairs.p, p)
     return Pairs(p, x, y, w, z)
 
 
@@ -351,4 +355,5 @@ def _held(K, G, X: np.ndarray) -> np.ndarray:
     if G.shape[0] and X.shape[1]:
         force, _ = factor(identity(X.shape[0], format="csc"), G, "general").solve(force)
     size = np.linalg.norm(abs(K) @ np.abs(X), axis=0)
-    return np.linalg.norm(force, axis=0) / np.where(size > 0.0, size, 1.0)
+    least = _COLUMN * float(abs(K).max()) * np.linalg.norm(X, axis=0)
+    return np.linalg.norm(force, axis=0) / np.maximum(size, np.where(least > 0.0, least, 1.0))

@@ -295,6 +295,38 @@ DRIVEN = {
 }
 
 
+def ball(w: View) -> Model:
+    """A ball that rolls on a plane against a wind."""
+    m = Model(3, gravity=w.v((0.0, 0.0, -9.81), (1, 0, -2)))
+    J = w.s(0.05, (2, 1, 0))
+    m.body("ball", w.x((0.0, 0.0, 0.2)), w.s(3.0, MASS), (J, J, J))
+    m.body("pilot", w.x((0.0, 0.0, 0.2)), w.s(1.0, MASS), (J, J, J))
+    m.joint("bearing", "spherical", *w.ends("pilot", "ball"), point=w.x((0.0, 0.0, 0.2)))
+    m.joint(
+        "ground", "rolling_disc", "ball", point=w.x((0.0, 0.0, 0.2)), axis=w.v((0.0, 1.0, 0.0)),
+        axis_b=w.v((0.0, 0.0, 1.0)), radius=w.s(0.2, LENGTH), crown=w.s(0.2, LENGTH),
+    )  # fmt: skip
+    m.force("wind", "pilot", w.v((-2.0, 0.5, 0.0), FORCE))
+    m.force("push", "pilot", w.v((1.0, 0.0, 0.0)), function=0.0)
+    m.force("shove", "pilot", w.v((0.0, 1.0, 0.0)), function=0.0)
+    m.running("pilot", velocity=w.v((1.5, 0.0, 0.0), SPEED))
+    m.sensor("place", "position", on="ball")
+    m.sensor("speed", "velocity", on="ball")
+    return m
+
+
+def kept_up(solution):
+    """Efforts of steady running, and where the ball goes under them."""
+    efforts = solution.steps[0].report.efforts
+    found = {name: (Shape(FORCE), np.array([value])) for name, value in efforts.items()}
+    return found | series({"place": Shape(LENGTH, "place"), "speed": Shape(SPEED, "vector")})(solution)
+
+
+def run_steadily(m: Model, w: View) -> None:
+    m.steady_running_step(["push", "shove"])
+    m.transient_step(w.s(0.2, TIME), w.s(0.02, TIME))
+
+
 # --- a case per kind of step -----------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Case:
@@ -403,6 +435,7 @@ CASES = {
         Case(machine, lambda m, w: m.static_step(increments=2), series(SHAPES)),
         Case(machine, path, last_rows(SHAPES)),
     ],
+    "steady_running": [Case(ball, run_steadily, kept_up)],
     "linear_static": [Case(machine, after_static(lambda m, w: m.linear_static_step()), series(SHAPES))],
     "linear_transient": [
         Case(machine, lambda m, w: m.linear_transient_step(w.s(0.2, TIME), w.s(0.01, TIME)), series(SHAPES))
@@ -643,6 +676,19 @@ def rim() -> Model:
     return m
 
 
+def pushed_ball() -> Model:
+    m = Model(3, gravity=(0.0, 0.0, -9.81))
+    m.body("ball", (0.0, 0.0, 0.2), 3.0, (0.05, 0.05, 0.05))
+    m.body("pilot", (0.05, 0.0, 0.1), 1.0, (0.05, 0.05, 0.05))
+    m.joint("bearing", "spherical", "pilot", "ball", point=(0.0, 0.0, 0.2))
+    m.joint("ground", "rolling_disc", "ball", point=(0.0, 0.0, 0.2), axis=(0.0, 1.0, 0.0), radius=0.2, crown=0.2)
+    m.force("wind", "pilot", (-2.0, 0.0, 0.0))
+    m.force("push", "pilot", (1.0, 0.0, 0.0), function=0.0)
+    m.running("pilot", velocity=(1.5, 0.0, 0.0))
+    m.sensor("place", "position", on="ball")
+    return m
+
+
 def test_every_kind_of_step_is_compared_with_files():
     assert set(STEPS) == set(step_kinds())
 
@@ -653,7 +699,8 @@ def test_files_against_python(kind, tmp_path):
     held = kind not in ("campbell", "unbalance")
     file = tmp_path / "model.toml"
     file.write_text(case(kind), encoding="utf-8")
-    m = {"inverse": links, "inverse_path": lambda: links(None), "cyclic_modes": rim}.get(kind, lambda: shaft(held))()
+    own = {"inverse": links, "inverse_path": lambda: links(None), "cyclic_modes": rim, "steady_running": pushed_ball}
+    m = own.get(kind, lambda: shaft(held))()
     if kind == "stability_map":
         m.static_step()
     getattr(m, f"{kind}_step")(**STEPS[kind], name="last")

@@ -213,6 +213,25 @@ def test_long_curves_keep_their_extremes():
 # ---------------------------------------------------------------------------------------------- animations
 
 
+def test_the_view_follows_a_node(crank, tmp_path):
+    """The followed node stays where it is at the start, distances between nodes are those of the frame."""
+    item = next(step for step in crank.steps if len(step.frame_times) > 1)
+    plain, along = Scene(crank, item), Scene(crank, item)
+    along.followed = node = crank.node("middle")
+    last = along.frames - 1
+    here, there = plain.state(last)[0], along.state(last)[0]
+    assert np.abs(here[node] - plain.nodes[node]).max() > 0.01
+    np.testing.assert_allclose(there[node], along.nodes[node], atol=1e-12)
+    np.testing.assert_allclose(there - there[node], here - here[node], atol=1e-12)
+    np.testing.assert_allclose(along.path(node, last), along.nodes[node], atol=1e-12)
+    path = plot.animate(
+        crank, tmp_path / "a.gif", fps=5, size=(240, 160), quantity="none", follow="middle", seconds=0.5
+    )
+    assert path.stat().st_size > 0
+    with pytest.raises(ResultsError, match="leave follow out"):
+        plot.animate(crank, tmp_path / "b.gif", follow="middle", trail="middle")
+
+
 def test_gif(crank, tmp_path):
     path = plot.animate(
         crank, tmp_path / "a.gif", fps=20, size=(480, 320), quantity="none", trail="middle", seconds=0.5

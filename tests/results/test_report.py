@@ -131,7 +131,21 @@ def wheel() -> Model:
     return m
 
 
-MODELS = (in_time, path, events, about_a_state, driven, along_a_path, inverted, rotor, wheel)
+def rolling() -> Model:
+    m = Model(3, gravity=(0.0, 0.0, -9.81))
+    m.body("ball", (0.0, 0.0, 0.2), 3.0, (0.05, 0.05, 0.05))
+    m.body("pilot", (0.0, 0.0, 0.2), 1.0, (0.05, 0.05, 0.05))
+    m.joint("bearing", "spherical", "pilot", "ball", point=(0.0, 0.0, 0.2))
+    m.joint("ground", "rolling_disc", "ball", point=(0.0, 0.0, 0.2), axis=(0.0, 1.0, 0.0), radius=0.2, crown=0.2)
+    m.force("wind", "pilot", (-2.0, 0.0, 0.0))
+    m.force("push", "pilot", (1.0, 0.0, 0.0), function=0.0)
+    m.running("pilot", velocity=(1.5, 0.0, 0.0))
+    m.steady_running_step()
+    m.steady_running_step("push", "pushed")
+    return m
+
+
+MODELS = (in_time, path, events, about_a_state, driven, along_a_path, inverted, rotor, wheel, rolling)
 
 
 @pytest.fixture(scope="module")

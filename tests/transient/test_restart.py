@@ -375,11 +375,31 @@ AFTER_TURNING = {
         ),
     ),
     "cyclic_modes": lambda m: m.cyclic_modes_step(3),
+    "steady_running": lambda m: (m.steady_running_step(["push"]), m.transient_step(0.02, 0.001)),
 }
 
 
+def rolling() -> Model:
+    """A ball that rolls against a wind, and is pushed."""
+    m = Model(3, gravity=(0.0, 0.0, -9.81))
+    m.body("ball", (0.0, 0.0, 0.2), 3.0, (0.05, 0.05, 0.05))
+    m.body("pilot", (0.0, 0.0, 0.2), 1.0, (0.05, 0.05, 0.05))
+    m.joint("bearing", "spherical", "pilot", "ball", point=(0.0, 0.0, 0.2))
+    m.joint("ground", "rolling_disc", "ball", point=(0.0, 0.0, 0.2), axis=(0.0, 1.0, 0.0), radius=0.2, crown=0.2)
+    m.force("wind", "pilot", (-2.0, 0.0, 0.0))
+    m.force("push", "pilot", (1.0, 0.0, 0.0), function=0.0)
+    m.running("pilot", velocity=(1.5, 0.3, 0.0))
+    m.sensor("contact", "reaction", on="ground")
+    return m
+
+
 def turning(kind: str) -> Model:
-    """A vibrating shaft with a disc, whose bearing is a joint: driven, if a step asks for its driver."""
+    """A vibrating shaft with a disc, whose bearing is a joint: driven, if a step asks for its driver; or a ball."""
+    if kind == "steady_running":
+        m = rolling()
+        m.transient_step(0.05, 0.001, "swing", frames=7, restarts=2)
+        AFTER_TURNING[kind](m)
+        return m
     m = Model(3)
     m.section("shaft", "stiffness", EA=1e6, GA=1e6, GJ=1e3, EI=1e3, rhoA=0.5, rhoI=1e-4)
     for name, x in (("left end", 0.0), ("middle", 0.5), ("right end", 1.0)):

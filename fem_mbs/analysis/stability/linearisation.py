@@ -29,6 +29,7 @@ from scipy.sparse import csc_matrix, csr_matrix, diags, hstack, identity, vstack
 from fem_mbs.analysis.linear.linearised import LARGE, keeps_constraints
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.stability.blades import Blades, find_blades
+from fem_mbs.analysis.stability.rolling import rolling_problem, rolls_of
 from fem_mbs.analysis.stability.rotation import Rotation, transport, turn_steadily
 from fem_mbs.analysis.start.initial import function_jets, initial_accelerations, multipliers_of
 from fem_mbs.analysis.start.redundancy import constraint_labels
@@ -70,6 +71,7 @@ class Linearisation:
         rotation: the state turns steadily so: accelerations follow from it (velocities too), not from equations of
             motion.
         frame: of the increments; others than "fixed" need a rotation.
+        acceleration: (N,) of a state in steady motion, rotations in body axes; None: by the equations of motion.
 
     Raises:
         ModelError, AnalysisError: the state cannot be linearised.
@@ -77,7 +79,7 @@ class Linearisation:
 
     def __init__(
         self, compiled: CompiledModel, state: S.State, t: float = 0.0, loading: Loading | None = None,
-        rotation: Rotation | None = None, frame: str = "fixed",
+        rotation: Rotation | None = None, frame: str = "fixed", acceleration: np.ndarray | None = None,
     ):  # fmt: skip
         self.compiled, self.system, self.t, self.rotation, self.frame = compiled, compiled.system, t, rotation, frame
         if frame not in ("fixed", "rotating", "multi-blade"):
@@ -103,6 +105,8 @@ class Linearisation:
         if rotation is not None:
             turn_steadily(system, self.state, rotation)
             self.acceleration = self.state.V[2].copy()
+        elif acceleration is not None:
+            self.acceleration = acceleration.copy()
         elif np.any(self.state.V[0]):
             self.acceleration = initial_accelerations(compiled, instant(system, state), t, self.level)
         else:
@@ -259,6 +263,11 @@ class Linearisation:
     def G(self) -> csr_matrix:
         return self.constraints[:, self.dofs]
 
+    @cached_property
+    def rolls(self) -> np.ndarray:
+        """Return which constraints (m,) bool bind velocities, as those of discs that roll without slip."""
+        return rolls_of(self)
+
     def constraint_rates(self) -> tuple[csr_matrix, csr_matrix, csr_matrix]:
         """Return the constraints (m, N) and their first and second derivatives by time along the motion of the state,
         by differences of order 4."""
@@ -373,15 +382,17 @@ class Linearisation:
         keeps = self.pressed or keeps_constraints(self.constraints.shape[0] - explicit, self.dofs.size)
         return None if keeps else self.eliminate()
 
-    def eliminate(self, right: np.ndarray | None = None, pin: int = -1) -> Elimination:
-        """Return u = T q + u0 with right sides (m,) of the constraints; supports, motions and the dof ``pin`` stay
-        in place."""
+    def eliminate(self, right: np.ndarray | None = None, pin: int = -1, rows: np.ndarray | None = None) -> Elimination:
+        """Return u = T q + u0 with right sides (m,) of the constraints, or of those of them in ``rows`` (m,) bool;
+        supports, motions and the dof ``pin`` stay in place."""
         held = np.setdiff1d(np.arange(self.first), np.setdiff1d(self.dofs, [pin]))
         preferred = np.full(self.constraints.shape[0], -1)
         preferred[: self.system.n_dof - 1 - self.first] = self.system.preferred_dofs()
         size = np.where(self.system.system.kind[: self.first] == S.POSITION, self.system.length, 1.0)
-        rows = self.constraints[:, : self.first]
-        return eliminate(rows, right, preferred, held, None, strict=False, scale=size)
+        G = self.constraints[:, : self.first]
+        if rows is not None:
+            G, preferred = G[np.flatnonzero(rows)], preferred[rows]
+        return eliminate(G, right, preferred, held, None, strict=False, scale=size)
 
     def problem(self) -> tuple[csr_matrix, csr_matrix, csr_matrix, csr_matrix | None, csr_matrix]:
         """Return M, C, K (k, k), constraints (m, k) or None, and T (N, k), u = T q, of the eigenvalue problem.
@@ -389,6 +400,10 @@ class Linearisation:
         Constraints of large parts are eliminated: the rest can be factored by the fast supernodal L L^T.
         """
         N, n = self.system.n_dof, self.dofs.size
+        if self.moving and self.rolls.any():
+            M, C, K, T, states = rolling_problem(self)
+            M, C, K, T = self._balanced(M, C, K, T, states)
+            return M, C, K, None, T
         if n <= LARGE or not self.G.shape[0] or self.elimination is None:
             T = csr_matrix((np.ones(n), (self.dofs, np.arange(n))), shape=(N, n))
             M, C, K, T = self._balanced(self.M, self.C, self.K, T)
@@ -400,12 +415,14 @@ class Linearisation:
         return M, C, K, None, T
 
     def _balanced(
-        self, M: csr_matrix, C: csr_matrix, K: csr_matrix, T: csr_matrix
+        self, M: csr_matrix, C: csr_matrix, K: csr_matrix, T: csr_matrix, more: np.ndarray | None = None
     ) -> tuple[csr_matrix, csr_matrix, csr_matrix, csr_matrix]:
         """Return matrices and basis with other units of the state variables, in which forces by them and their rates
-        by motions are of one size: eigenvalues stay, and rounding does not depend on the units."""
+        by motions are of one size: eigenvalues stay, and rounding does not depend on the units; ``more`` (r,) of the
+        unknowns are state variables, too."""
         states = self.system.system.states
         states = np.flatnonzero(np.isin(np.arange(T.shape[0]), states) @ abs(T) > 0.0) if states.size else states
+        states = states if more is None else np.union1d(states, more)
         if not states.size:
             return M, C, K, T
         moving = np.ones(T.shape[1], bool)

@@ -29,6 +29,7 @@ from scipy.linalg import eigh, lu_factor, lu_solve
 from scipy.sparse import bmat, csc_matrix, csr_matrix, identity, vstack
 
 from fem_mbs.analysis.linear.ports import Inputs, Outputs, inputs_of, outputs_of
+from fem_mbs.analysis.stability.rolling import refuse_rolling
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import ModelError
 from fem_mbs.files import replacing
@@ -135,6 +136,7 @@ def state_space(
         ModelError: unknown names, too many states, constraints that contradict an input, unknowns without mass that
             dampers act on.
     """
+    refuse_rolling(lin)
     given = inputs_of(lin, inputs, owner)
     out = outputs_of(lin, sensors, given, owner)
     if lin.frame == "multi-blade":
@@ -359,6 +361,7 @@ def descriptor(
     Raises:
         ModelError: unknown names, or derivatives of sensors, which belong to the state space.
     """
+    refuse_rolling(lin)
     given = inputs_of(lin, inputs, owner)
     out = outputs_of(lin, sensors, given, owner)
     if lin.frame == "multi-blade":
@@ -397,6 +400,7 @@ def descriptor(
 def matrices(lin: Linearisation) -> dict[str, np.ndarray]:
     """Return M, C, K and constraints G of a linearisation as arrays of a .npz file: compressed rows, ``M_data`` and so
     on, and ``names`` of the unknowns, ``dofs``, ``multipliers``, ``residual``."""
+    refuse_rolling(lin)
     out: dict[str, np.ndarray] = {}
     for key, A in (("M", lin.M), ("C", lin.C), ("K", lin.K), ("G", lin.G)):
         out |= sparse_arrays(key, A)

@@ -510,6 +510,9 @@ def initial_accelerations(compiled: CompiledModel, state: S.State, t: float, lev
             - 2.0 * _displaced_gaps(compiled, state, jets, 0.0)
             + _displaced_gaps(compiled, state, jets, -step)
         ) / step**2
+        if any(block.type.nonholonomic for block in system.blocks):  # G' v of what binds velocities
+            ahead, back = (_displaced_slides(compiled, state, jets, d) for d in (step, -step))
+            gamma += (ahead - back) / (2.0 * step)
         gamma = np.concatenate((gamma, np.zeros(G.shape[0] - gamma.size)))
     free, h = np.flatnonzero(~held), np.flatnonzero(held)
     b = -r[:first][free] - M[free][:, h] @ given[h]
@@ -661,6 +664,13 @@ def state_accelerations(compiled: CompiledModel, state: S.State, t: float, step:
     director_velocities(compiled.system, later)
     values = function_jets(compiled, t + step)[:, 0]
     return (state_rates(started(compiled, later, values))[states] - state.V[0, states]) / step
+
+
+def _displaced_slides(compiled: CompiledModel, state: S.State, jets: np.ndarray, step: float) -> np.ndarray:
+    """Return the velocities (n_mult,) that nonholonomic constraints forbid, likewise."""
+    trial = _displaced(compiled, state, step, np.zeros(compiled.system.n_dof))
+    trial.V[1] = trial.V[0]
+    return started(compiled, trial, jets[:, 0] + step * jets[:, 1]).slides
 
 
 def _displaced_gaps(compiled: CompiledModel, state: S.State, jets: np.ndarray, step: float) -> np.ndarray:

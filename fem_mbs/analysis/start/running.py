@@ -13,7 +13,7 @@ from scipy.sparse import coo_matrix, csr_matrix, vstack
 from scipy.sparse.csgraph import connected_components
 
 from fem_mbs.elements.tyres.layout import NORMAL
-from fem_mbs.elements.tyres.rolling import rolling_rows
+from fem_mbs.elements.tyres.rolling import disc_rows, rolling_rows
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.records import RunningStart
@@ -21,16 +21,19 @@ from fem_mbs.solvers.linear.service import factor
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.blocks import Block
 from fem_mbs.system.compiled import Compiled
+from fem_mbs.system.states import crosses
 from fem_mbs.system.tangent import Tangent
 
-__all__ = ["Run", "road_normals", "rolling_velocities", "run_of"]
+__all__ = ["ROLLING", "Frame", "Run", "frame_of", "road_normals", "rolling_velocities", "run_of"]
 
 #: Element types of wheels that roll: rows (n, 4, 6) of sliding speeds and velocities of centres over velocity and
 #: spin of their nodes, from parameters, places (n, 3) and rotations (n, 3, 3).
-_ROLLING: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]] = {
+ROLLING: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]] = {
     "tyre3": rolling_rows,
     "relaxing_tyre3": rolling_rows,
 }
+#: The same of discs that roll without slip, where their constraints do not act.
+_DISCS = {"disc_roll3": disc_rows}
 #: First parts of the names of element types that press parts together, which does not connect them.
 _PRESSING = ("contact", "impact", "surface")
 _ROLLS = 1e-6  # sliding speed of a wheel that rolls, over the largest velocity
@@ -70,6 +73,62 @@ class Run:
         return np.concatenate((self.given @ wanted, np.zeros(len(self.tyres))))
 
 
+@dataclass(frozen=True)
+class Frame:
+    """The frames in which mechanisms that run rest: ``field`` (first,), velocities of all dofs by the rigid motions,
+    spins in spatial axes; ``nodes`` (n,) bool, what moves; ``spins`` (n, rotation dofs), angular velocities of the
+    frames at nodes."""
+
+    field: np.ndarray
+    nodes: np.ndarray
+    spins: np.ndarray
+
+    def at(self, part: float) -> Frame:
+        """Return the frames at a part of their speeds."""
+        return Frame(part * self.field, self.nodes, part * self.spins)
+
+    def transport(self, system: Compiled) -> csr_matrix:
+        """Return P (N, N): velocities of displacements and rotations that rest in the frames of a model in space."""
+        at = np.flatnonzero(self.nodes)
+        turning = at[system.nodes.rotational[at]]
+        rows = np.vstack([system.offset[k][:, None] + i + np.arange(3) for k, i in ((at, 0), (turning, 3))])
+        return crosses(system.n_dof, rows, np.vstack((self.spins[at], self.spins[turning])))
+
+    def body_spins(self, system: Compiled, state: S.State) -> np.ndarray:
+        """Return the spins (nr, 3) of the frames in the axes of the nodes with rotations of a model in space."""
+        turning = np.flatnonzero(system.nodes.rotational)
+        rows = system.rot_row[turning]
+        out = np.zeros((len(system.system.rotations), 3))
+        out[rows] = np.einsum("nji,nj->ni", state.D[0, rows].reshape(-1, 3, 3), self.spins[turning])
+        return out
+
+
+def frame_of(compiled: CompiledModel, state: S.State) -> Frame:
+    """Return the frames of the running starts of a model at a state.
+
+    Raises:
+        ModelError: two of them move one mechanism.
+    """
+    model, system = compiled.model, compiled.system
+    part = _mechanisms(system)
+    seen: dict[int, str] = {}
+    field, spins = np.zeros(system.first_multiplier), np.zeros((len(part), system.rotation_dofs))
+    nodes = np.zeros(len(part), bool)
+    for run in model.runnings:
+        other = seen.setdefault(int(part[run.node]), run.place)
+        if other != run.place:
+            raise ModelError(
+                f'its mechanism runs with "{other}" already', owner=Owner("Running", run.place),
+                remedy="keep one, or remove what joins them",
+            )  # fmt: skip
+        own = part == part[run.node]
+        own[model.building.path_nodes] = False  # coordinates along lines are no places
+        _add_field(system, state, run, np.flatnonzero(own), field)
+        nodes |= own
+        spins[own] = run.spin
+    return Frame(field, nodes, spins)
+
+
 def run_of(compiled: CompiledModel, start: Tangent) -> Run | None:
     """Return the running starts of a model at its present positions; None without any.
 
@@ -80,33 +139,23 @@ def run_of(compiled: CompiledModel, start: Tangent) -> Run | None:
     if not model.runnings:
         return None
     first = system.first_multiplier
-    part = _mechanisms(system)
-    seen: dict[int, str] = {}
-    field = np.zeros(first)
+    frame = frame_of(compiled, state)
     rows, bodies = [], []
     for run in model.runnings:
-        owner = Owner("Running", run.place)
         if model.initial_method == "given":
             raise ModelError(
                 'method = "given" of an initial velocity takes velocities as they are, without the spins of wheels',
-                owner=owner,
+                owner=Owner("Running", run.place),
                 remedy="remove the method",
             )
-        other = seen.setdefault(int(part[run.node]), run.place)
-        if other != run.place:
-            raise ModelError(
-                f'its mechanism runs with "{other}" already', owner=owner, remedy="keep one, or remove what joins them"
-            )
-        _add_field(system, state, run, np.flatnonzero(part == part[run.node]), field)
         n = system.dimension + system.rotation_dofs
         rows.append(system.offset[run.node] + np.arange(n))
         bodies += [run.place] * n
-    field[system.offset[model.building.path_nodes]] = 0.0  # coordinates along lines are no places
     dofs = np.concatenate(rows)
     given = csr_matrix((np.ones(dofs.size), (np.arange(dofs.size), dofs)), shape=(dofs.size, first))
-    sliding, centres, tyres = _wheels(system, state, np.isin(part, list(seen)))
-    stiff = [b for b in system.blocks if b.type.name not in _ROLLING and not b.type.states]
-    return Run(field, given, sliding, centres, bodies, tyres, stiff)
+    sliding, centres, tyres = _wheels(system, state, frame.nodes)
+    stiff = [b for b in system.blocks if b.type.name not in ROLLING and not b.type.states]
+    return Run(frame.field, given, sliding, centres, bodies, tyres, stiff)
 
 
 def _mechanisms(system: Compiled) -> np.ndarray:
@@ -147,10 +196,13 @@ def _wheels(system: Compiled, state: S.State, runs: np.ndarray) -> tuple[csr_mat
     run, (nodes,) bool, and the names of their tyres."""
     dofs, rows, names = [np.empty((0, 6), int)], [np.empty((0, 4, 6))], []
     for block in system.blocks:
-        rule = _ROLLING.get(block.type.name)
+        rule = ROLLING.get(block.type.name) or _DISCS.get(block.type.name)
         if rule is None:
             continue
-        chosen = np.flatnonzero(runs[block.nodes[:, 0]])
+        some = runs[block.nodes[:, 0]]
+        if block.type.multipliers:
+            some &= system.silent[block.dof[:, block.type.node_dofs :] - system.first_multiplier].all(axis=1)
+        chosen = np.flatnonzero(some)
         dof = block.dof[chosen, :6]
         R = state.D[0].reshape(-1, 3, 3)[block.rot[chosen, 0]]
         dofs.append(dof)
@@ -222,5 +274,5 @@ def _least_sliding(
 def road_normals(system: Compiled) -> Iterator[np.ndarray]:
     """Yield normals (n, 3) of the roads of the tyres of a model."""
     for block in system.blocks:
-        if block.type.name in _ROLLING:
+        if block.type.name in ROLLING:
             yield block.par[:, NORMAL : NORMAL + 3]

@@ -22,6 +22,7 @@ from fem_mbs.analysis.transient.rules import (
     RULE_TEXT,
     RULES,
     check_explicit,
+    check_rolling,
     check_rule,
     rule_notes,
 )
@@ -164,6 +165,7 @@ whose energies are not finite, stops with an error."""
         count_steps(owner, options)
         check_supports(step, context.model)
         check_impacts(step, context.system)
+        check_rolling(owner, context.system, options)
         if RULES[options.rule].kind == EXPLICIT:
             check_explicit(owner, context.system)
             for group in set(named(options.supports)) - context.model.building.keeping:

@@ -198,6 +198,7 @@ JOINT_GLYPHS = {
     "curve_on_curve": "bead",
     "cam": "bead",
     "rolling_curves": "gear",
+    "rolling_disc": "rings",
     "slider": "rail",
     "position": "rail",
     "angle": "turn",

@@ -37,6 +37,7 @@ __all__ = [
     "Rule",
     "Weights",
     "check_explicit",
+    "check_rolling",
     "check_rule",
     "promise",
     "rule_notes",
@@ -291,6 +292,26 @@ def check_rule(owner: str, options: Any, given: Collection[str]) -> None:
         if not low <= v <= high:
             more = " (0 is the mid-point rule)" if key == "decay" else ""
             raise ModelError(f"{key} = {shown(v)} must be {low:.6g} to {high:.6g}{more}", owner=owner, key=key, value=v)
+
+
+def check_rolling(owner: str, system: Any, options: Any) -> None:
+    """Check that the rule of a transient can roll discs without slip: without damping their forces grow from step to
+    step.
+
+    Raises:
+        ModelError: naming the disc.
+    """
+    w = weights(options.rule, options)
+    if RULES[options.rule].kind != S.NEWMARK or w.am != w.af or w.gamma > 0.5:
+        return
+    for block in system.blocks:
+        if block.type.nonholonomic:
+            raise ModelError(
+                f'rule = "{options.rule}" without damping knows no constraints of velocities, but "{block.label(0)}" '
+                "rolls without slip",
+                owner=owner,
+                remedy='use rule = "midpoint" or "generalised-alpha"',
+            )
 
 
 def check_explicit(owner: str, system: Any) -> None:

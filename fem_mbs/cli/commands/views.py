@@ -110,6 +110,9 @@ def animate(
         ),
     ] = None,
     trail: Annotated[str | None, typer.Option(help="Node whose path is drawn.", show_default="none")] = None,
+    follow: Annotated[
+        str | None, typer.Option(help="Node or body with which the view goes along.", show_default="the view stands")
+    ] = None,
     step: Annotated[int | None, typer.Option(help="Step, counted from 0.", show_default="the last that moves")] = None,
     mode: Annotated[
         int | None,
@@ -125,7 +128,14 @@ def animate(
     results = Results.open(folder)
     target = output or folder / "animation.gif"
     take(folder, [target])
-    shown: dict[str, Any] = {"step": step, "trail": trail, "seconds": seconds, "mode": mode, "magnify": magnify}
+    shown: dict[str, Any] = {
+        "step": step,
+        "trail": trail,
+        "follow": follow,
+        "seconds": seconds,
+        "mode": mode,
+        "magnify": magnify,
+    }
     print(write(results, target, quantity=quantity, fps=fps, **shown))
 
 

@@ -29,6 +29,7 @@ from fem_mbs.model.connections.joint_parts import (
 )
 from fem_mbs.model.connections.paths.profiles import curve_on_curve, point_on_curve, rolling_curves
 from fem_mbs.model.connections.paths.sliding import along_beam, cylindrical_along_beam, prismatic_along_beam
+from fem_mbs.model.connections.surfaces.discs import rolling_disc
 
 __all__ = ["JOINT_KINDS", "JointKind", "register_joint"]
 
@@ -297,6 +298,10 @@ JOINT_KINDS: dict[str, JointKind] = {
     "rolling_curves": _kind(
         "two profiles touch and roll without slip; can be driven",
         rolling_curves, None, "point curve curve_b function",
+    ),
+    "rolling_disc": _kind(
+        "a wheel without width rolls on a plane of the ground, without slip",
+        rolling_disc, "point axis axis_b point_b radius crown", None,
     ),
     "slider": _kind("a point moves along a line fixed in space", slider, "point axis point_b"),
     "position": _kind(

@@ -59,6 +59,7 @@ class JointRequest:
     curve: Any = None
     curve_b: Any = None
     radius: Any = None
+    crown: Any = None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,113 @@
+"""Steady running: a car in a curve, its steer angle, attitude and wheel loads, and the drive force against resistances.
+
+                       V ->                  front   a        b   rear        W = V/R about a point to the left
+               (o)------------------(o)        |-----x--------|               delta, drive force: efforts
+            ---------------------------------- road
+
+Source: H. B. Pacejka, "Tire and Vehicle Dynamics", 3rd edition, Butterworth-Heinemann 2012, section 1.3.2: steady-state
+cornering of the two-wheel model, delta = l/R + (m_1/C_1 - m_2/C_2) V^2/R with the masses m_i on the axles and their
+cornering stiffnesses C_i.  The references are this formula, and balances of forces and moments.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem_mbs import Model, solve
+from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY
+
+CASES = {"B-STEADY": "A car in a steady curve, and the force that keeps its speed on a straight road"}
+
+G, MASS, HEIGHT = 9.81, 1200.0, 0.5
+AXLES, TRACK, TYRE_RADIUS = {"front": 1.2, "rear": -1.3}, 1.5, 0.3
+CORNERING = {"front": 6e4, "rear": 8e4}  # of a wheel [N/rad]
+SPEED, RADII = 20.0, (500.0, 1000.0, 2000.0)
+RESISTANCE, DRAG = 0.012, 250.0
+LIGHT = 1e-3  # mass of a wheel [kg] or its inertia [kg m^2]
+
+
+def build(radius: float = 0.0, efforts: tuple[str, ...] = ("drive", "steer"), resistance: float = 0.0) -> Model:
+    """Return the car with a step of steady running, in a left turn, or with radius 0 straight ahead."""
+    m = Model(3, "car", gravity=(0.0, 0.0, -G))
+    m.body("car", (0.0, 0.0, HEIGHT), MASS, (300.0, 1200.0, 1300.0))
+    for axle, x in AXLES.items():
+        for side, y in (("left", 0.5 * TRACK), ("right", -0.5 * TRACK)):
+            name, at, holder = f"{axle} {side}", (x, y, TYRE_RADIUS), "car"
+            if axle == "front":
+                holder = f"{name} upright"
+                m.body(holder, at, LIGHT, (LIGHT, LIGHT, LIGHT))
+                m.joint(f"{name} pin", "revolute", "car", holder, point=at, axis=(0.0, 0.0, 1.0))
+            m.body(f"{name} wheel", at, LIGHT, (LIGHT, LIGHT, LIGHT))
+            m.joint(f"{name} hub", "revolute", holder, f"{name} wheel", point=at, axis=(0.0, 1.0, 0.0))
+            m.tyre(
+                f"{name} tyre", f"{name} wheel", axis=(0.0, 1.0, 0.0), radius=TYRE_RADIUS, stiffness=5e6,
+                slip_stiffness=(1e5, CORNERING[axle]), rolling_resistance=resistance, slip_speed=1e-3,
+            )  # fmt: skip
+            m.sensor(f"{name} load", "tyre", on=f"{name} tyre")
+    m.gear("track rod", "front left pin", "front right pin", ratio=1.0)
+    m.motor("steer", joint="front left pin", force=0.0)
+    m.force("drive", "car", (1.0, 0.0, 0.0), function=0.0, follower=True)
+    m.force("drag", "car", (-DRAG if resistance else 0.0, 0.0, 0.0))
+    m.sensor("steer angle", "joint", on="front left pin", quantity="angle")
+    m.sensor("heading", "rotation", on="car")
+    m.sensor("place", "position", on="car")
+    m.sensor("velocity", "velocity", on="car")
+    if radius:
+        m.running("car", velocity=(0.0, 0.0, 0.0), spin=(0.0, 0.0, SPEED / radius), centre=(0.0, radius, 0.0))
+    else:
+        m.running("car", velocity=(SPEED, 0.0, 0.0))
+    m.steady_running_step(list(efforts))
+    return m
+
+
+def reference() -> dict[str, float]:
+    """Return steer angle times radius [m], heading against the way times radius [m], and the difference of the loads of
+    the right and the left wheels times radius [N m], of large radii; and the drive force straight ahead [N]."""
+    front, rear = AXLES["front"], -AXLES["rear"]
+    wheelbase = front + rear
+    masses = {"front": MASS * rear / wheelbase, "rear": MASS * front / wheelbase}
+    slips = {axle: mass * SPEED**2 / (2.0 * CORNERING[axle]) for axle, mass in masses.items()}
+    return {
+        "steer angle": wheelbase + slips["front"] - slips["rear"],
+        "heading": slips["rear"] - rear,
+        "load transfer": 2.0 * MASS * SPEED**2 * HEIGHT / TRACK,
+        "drive": RESISTANCE * MASS * G + DRAG,
+    }
+
+
+def check(f: Findings) -> None:
+    case, known = "B-STEADY", reference()
+    found: dict[str, list[float]] = {"steer angle": [], "heading": [], "load transfer": []}
+    for radius in RADII:
+        series = solve(build(radius)).steps[0].series
+        found["steer angle"].append(float(series["sensor/steer angle"][0, 0]) * radius)
+        found["heading"].append(float(series["sensor/heading"][0, 2]) * radius)
+        loads = {side: sum(series[f"sensor/{axle} {side} load"][0, 0] for axle in AXLES) for side in ("left", "right")}
+        found["load transfer"].append(float(loads["right"] - loads["left"]) * radius)
+        f.row(
+            case, f"sum of the wheels' loads, R = {radius:g} m [N]", loads["left"] + loads["right"],
+            (MASS + 6.0 * LIGHT) * G, "balance of the weight", CLOSED_FORM, relative=1e-6,
+        )  # fmt: skip
+    for name, relative in (("steer angle", 2e-4), ("heading", 2e-3), ("load transfer", 2e-3)):
+        unit = "N m" if name == "load transfer" else "m"
+        f.row(
+            case, f"{name} times R, R = {RADII[-1]:g} m [{unit}]", found[name][-1], known[name],
+            "two-wheel model, second order in l/R; tyres give by 1e-3 rad", CLOSED_FORM, relative=relative,
+        )  # fmt: skip
+    f.figure(
+        "Steer angle", [Curve(1.0 / np.array(RADII), np.array(found["steer angle"]) / RADII, "model"),
+                        Curve(1.0 / np.array(RADII), known["steer angle"] / np.array(RADII), "two-wheel model")],
+        "Curvature [1/m]", "Steer angle [rad]", "Steady cornering at 20 m/s.",
+    )  # fmt: skip
+
+    m = build(efforts=("drive",), resistance=RESISTANCE)
+    m.transient_step(2.0, 0.01, "run", frames=0)
+    solution = solve(m)
+    drive = solution.steps[0].report.efforts["drive"]
+    why = "rolling resistance of the whole weight, and the drag"
+    f.row(case, "drive force straight ahead [N]", drive, known["drive"], why, CLOSED_FORM, relative=1e-5)
+    speed = solution.steps[-1].series["sensor/velocity"][:, 0]
+    f.zero(case, "change of the speed in 2 s under it [m/s]", float(np.ptp(speed)), 1e-8, "steady running", PROPERTY)
+    missing = solve(build(efforts=(), resistance=RESISTANCE)).steps[0].report.missing_power
+    f.row(case, "missing power without it [W]", missing, known["drive"] * SPEED, why, CLOSED_FORM, relative=1e-5)
