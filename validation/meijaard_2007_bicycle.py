@@ -23,6 +23,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import INDEPENDENT, printed
 
+CAPABILITY = "vehicles"
 CASES = {"B-BICYCLE": "Whipple bicycle: eigenvalues, critical speeds, a steady turn, a motion that rights itself"}
 
 G, WHEELBASE, TRAIL, TILT = 9.81, 1.02, 0.08, np.pi / 10.0

@@ -17,6 +17,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY
 
+CAPABILITY = "vehicles"
 CASES = {"B-STEADY": "A car in a steady curve, and the force that keeps its speed on a straight road"}
 
 G, MASS, HEIGHT = 9.81, 1200.0, 0.5
