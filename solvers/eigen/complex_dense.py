@@ -45,9 +45,11 @@ def dense_modes(
     def key(p):
         return -p.real if which == "rightmost" else np.abs(p - near)
 
-    zeros, *raw = _all(pencil, known=pencil.motions is not None)
+    zeros, *raw = _all(pencil, deflate=motions is not None and pencil.motions is None)
     if motions is not None and zeros > motions.zeros:
         motions = replace(motions, zeros=zeros)
+    elif motions is not None and pencil.motions is None:  # those that rounding hides are nearest to zero
+        raw = [a[..., np.argsort(np.abs(raw[0]))[motions.zeros - zeros :]] for a in raw]
     keep = np.ones(raw[0].size, bool)
     if which == "rightmost" and reach is not None:
         keep &= np.abs(raw[0].imag) <= reach
@@ -55,17 +57,19 @@ def dense_modes(
         keep &= raw[0].imag >= 0.0
     p, x, w = (a[..., keep] for a in raw)
     some = np.flatnonzero(key(p) <= farthest(pencil, p, key, count))
-    pairs = (_next_to(pencil, p[[i]], x[:, [i]], w[:, [i]], tolerance) for i in some)
+    pairs = (_next_to(pencil, p[[i]], x[:, [i]], w[:, [i]], tolerance, zeros > 0) for i in some)
     found = [Pairs.none(pencil), *(pair for pair in pairs if pair is not None)]
     covered = (np.inf if reach is None else reach / pencil.time, np.inf) if which == "rightmost" else None
-    return assemble(pencil, improved(pencil, Pairs.join(found)), motions, key, count, tolerance, [], covered)
+    return assemble(
+        pencil, improved(pencil, Pairs.join(found), keep=zeros > 0), motions, key, count, tolerance, [], covered
+    )
 
 
-def _all(pencil: QuadraticPencil, known: bool) -> list:
+def _all(pencil: QuadraticPencil, deflate: bool) -> list:
     """Return the number of zero eigenvalues, and all finite others p (k,), with right and left vectors (n, k).
 
     Args:
-        known: rigid-body motions have been taken out, and with them the zeros.
+        deflate: K is singular, and its null space has not been taken out.
     """
     Z, W = null_space(pencil.rows), null_space(csr_matrix(pencil.columns.T))
     n = Z.shape[1]
@@ -74,7 +78,7 @@ def _all(pencil: QuadraticPencil, known: bool) -> list:
     M, C, K = (W.T @ (a @ Z) for a in (pencil.M, pencil.C, pencil.K))
     one, none = np.eye(n), np.zeros((n, n))
     A, B = np.block([[none, one], [-K, -C]]), np.block([[one, none], [none, M]])
-    blocks = [] if known else _zero_blocks(A, B)
+    blocks = _zero_blocks(A, B) if deflate else []
     for block in blocks:
         A, B = block.rest
     (a, b), vl, vr = scipy.linalg.eig(A, B, left=True, right=True, homogeneous_eigvals=True)
@@ -116,7 +120,10 @@ def _zero_blocks(A: np.ndarray, B: np.ndarray) -> list[_ZeroBlock]:
     Rounding would make p ~ eps^(1/k) of a chain of k.
     """
     blocks: list[_ZeroBlock] = []
-    scale = np.linalg.norm(A, 2) if A.size else 0.0
+    # stiffnesses that are small against gyroscopic forces are no zeros: A has singular values of the size K/C
+    n = A.shape[0] // 2
+    K, C = A[n:, :n], A[n:, n:]
+    scale = np.linalg.norm(K, 2) / max(1.0, np.linalg.norm(C, 2)) if n else 0.0
     while A.shape[0]:
         _, sizes, vt = np.linalg.svd(A)
         r = int((sizes <= _NULL * scale).sum())
@@ -149,10 +156,12 @@ def _without_motions(pencil: QuadraticPencil) -> tuple[QuadraticPencil, Motions 
     return pencil, motions
 
 
-def _next_to(pencil: QuadraticPencil, p: np.ndarray, x: np.ndarray, w: np.ndarray, tolerance: float) -> Pairs | None:
+def _next_to(
+    pencil: QuadraticPencil, p: np.ndarray, x: np.ndarray, w: np.ndarray, tolerance: float, zeros: bool
+) -> Pairs | None:
     """Return one pair after inverse iteration, None for an infinite eigenvalue that rounding has made finite.
 
-    Beside zeros the matrices may be singular to rounding: vectors stay as they are, if they are better.
+    Beside ``zeros`` the matrices may be singular to rounding: vectors stay as they are then, if they are better.
 
     Raises:
         AnalysisError: the matrices are singular at p, whatever the vectors.
@@ -161,9 +170,9 @@ def _next_to(pencil: QuadraticPencil, p: np.ndarray, x: np.ndarray, w: np.ndarra
     large = abs(p[0]) > _LARGE
     if large:
         return None if pair is None or pencil.residuals(p, pair.x, pair.y)[0][0] > tolerance else pair
-    if pair is None and not abs(p[0]) < _SMALL:
+    if pair is None and not (zeros and abs(p[0]) < _SMALL):
         raise AnalysisError(f"Complex modes: the matrices are singular next to p = {p[0] / pencil.time:.6g}")
-    if pair is not None and both_residuals(pencil, pair)[0][0] <= 1e-2 * tolerance:
+    if pair is not None and (not zeros or both_residuals(pencil, pair)[0][0] <= 1e-2 * tolerance):
         return pair
     x, w = x / np.linalg.norm(x), w / np.linalg.norm(w)
     plain = Pairs(p, x, _reactions(pencil, p, x, False), w, _reactions(pencil, p, w, True))

@@ -196,9 +196,14 @@ def _quotients(pencil: QuadraticPencil, p: np.ndarray, x: np.ndarray, w: np.ndar
     return p
 
 
-def improved(pencil: QuadraticPencil, pairs: Pairs) -> Pairs:
+def improved(pencil: QuadraticPencil, pairs: Pairs, keep: bool = False) -> Pairs:
     """Return pairs with vectors of unit size, left ones bi-orthogonal to right ones in clusters, and Rayleigh
-    quotients."""
+    quotients.
+
+    Args:
+        keep: eigenvalues whose residuals the quotients would make larger stay: those of vectors with large rigid
+            motions cancel.
+    """
     x, y, w, z = (np.array(a) for a in (pairs.x, pairs.y, pairs.w, pairs.z))
     # equal values may come with errors that part them
     p = _quotients(pencil, np.array(pairs.p, complex), x, w / np.linalg.norm(w, axis=0))
@@ -213,9 +218,9 @@ def improved(pencil: QuadraticPencil, pairs: Pairs) -> Pairs:
     p = _quotients(pencil, p, x, w)
     if pencil.real:
         p = np.where(pairs.p.imag == 0.0, p.real, p)
-    # quotients of vectors with large rigid motions cancel: eigenvalues that come with less error stay
-    before, after = (both_residuals(pencil, Pairs(q, x, y, w, z))[0] for q in (pairs.p, p))
-    p = np.where(before < 0.1 * after, pairs.p, p)
+    if keep:
+        before, after = (both_residuals(pencil, Pairs(q, x, y, w, z))[0] for q in (pairs.p, p))
+        p = np.where(before < 0.1 * after, pairs.p, p)
     return Pairs(p, x, y, w, z)
 
 
