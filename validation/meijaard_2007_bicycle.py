@@ -41,7 +41,7 @@ RADIUS, TURNING = 500.0, 5.0  # of the turn and the speed in it
 RATE, PUSHED, STEP = 1e-4, 4.6, 2.5e-3  # lean rate, speed and time step of the transient
 
 
-def build(v: float, radius: float = 0.0, rate: float = 0.0) -> Model:
+def build(v: float = 5.0, radius: float = 0.0, rate: float = 0.0) -> Model:
     """Return the bicycle without steps at the speed ``v`` [m/s]: upright, in a left turn, or with a lean rate [rad/s].
 
     The axes of the source are (x, -y, -z) here.

@@ -38,14 +38,36 @@ def dense_modes(
     pencil: QuadraticPencil, count: int, near: complex, which: str, reach: float | None, tolerance: float
 ) -> ComplexModes:
     """Return the modes as `complex_modes` does; ``near`` and ``reach`` are scaled."""
-    motions = None if pencil.motions is None else Motions.of(pencil, *pencil.motions)
-    if motions is None:
-        pencil, motions = _without_motions(pencil)
+    if pencil.motions is not None:
+        motions = Motions.of(pencil, *pencil.motions)
+        return _modes(pencil, motions, False, count, near, which, reach, tolerance)
+    pencil, motions = _without_motions(pencil)
+    deflate = motions is not None and pencil.motions is None
+    try:
+        return _modes(pencil, motions, deflate, count, near, which, reach, tolerance)
+    except AnalysisError:
+        if not deflate:
+            raise
+    # vectors put together from blocks lose digits where gyroscopic forces are large: those of the whole pencil
+    return _modes(pencil, motions, False, count, near, which, reach, tolerance)
+
+
+def _modes(
+    pencil: QuadraticPencil,
+    motions: Motions | None,
+    deflate: bool,
+    count: int,
+    near: complex,
+    which: str,
+    reach: float | None,
+    tolerance: float,
+) -> ComplexModes:
+    """Return the modes; ``deflate``: the zeros of K are taken out with their chains first."""
 
     def key(p):
         return -p.real if which == "rightmost" else np.abs(p - near)
 
-    zeros, *raw = _all(pencil, deflate=motions is not None and pencil.motions is None)
+    zeros, *raw = _all(pencil, deflate)
     if motions is not None and zeros > motions.zeros:
         motions = replace(motions, zeros=zeros)
     elif motions is not None and pencil.motions is None:  # those that rounding hides are nearest to zero
