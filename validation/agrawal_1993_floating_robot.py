@@ -178,11 +178,24 @@ def check(f: Findings) -> None:
         speed = float(np.abs(AMPLITUDE).max() * 2.0 * np.pi / PERIOD * ARM)
         P = np.abs(step.series["linear momentum"]).max() / (total * speed)
         H = np.abs(step.series["angular momentum"]).max() / (total * speed * ARM)
-        f.zero("B-FLOATING", f"linear momentum over its scale, h = {h:g} s", P, 1e-10, "differences of the start")
-        f.zero("B-FLOATING", f"angular momentum over its scale, h = {h:g} s", H, 1e-10, "differences of the start")
+        f.zero(
+            "B-FLOATING",
+            f"linear momentum over its scale, h = {h:g} s",
+            P,
+            1e-10,
+            "The start is given by differences, whose error remains as a constant.",
+        )
+        f.zero(
+            "B-FLOATING",
+            f"angular momentum over its scale, h = {h:g} s",
+            H,
+            1e-10,
+            "The start is given by differences, whose error remains as a constant.",
+        )
     what = "turn of the base after a loop [deg], h -> 0"
     f.row(
-        "B-FLOATING", what, np.rad2deg(extrapolated(turned, 2.0)), np.rad2deg(known), "quadrature of H = 0",
+        "B-FLOATING", what, np.rad2deg(extrapolated(turned, 2.0)), np.rad2deg(known),
+        "The reference is a quadrature of H = 0; the step size leaves the rest.",
         INDEPENDENT, relative=1e-5,
     )  # fmt: skip
     f.figure("Angle of the base", curves, "Time [s]", "Angle [deg]", "The joints return to their start, the base not.")

@@ -113,7 +113,7 @@ def check(f: Findings) -> None:
         "error of the tip at 1 s [m], open chain of 10 in the plane, h -> 0",
         error,
         1e-5,
-        "fourth order",
+        "The limit is extrapolated with an error of fourth order.",
         INDEPENDENT,
     )
     curves, runs = [], {}
@@ -130,9 +130,9 @@ def check(f: Findings) -> None:
                 what = f"{'closed' if closed else 'open'}, {'space' if dimension == 3 else 'plane'}, n = {n}"
                 what += f", {steps} steps" + (f" ({halved} halved)" if halved else "")
                 f.zero(case, f"opening of joints over the length, {what}", gap(solution, n, closed, dimension), 1e-12,
-                       "constraints at the end of steps")  # fmt: skip
+                       "Constraints are satisfied at the end of each step.")  # fmt: skip
                 f.zero(case, f"change of the energy, {what}", energy_error(step, constant=True), CONSERVED,
-                       "conserved")  # fmt: skip
+                       "The rule conserves it exactly; only round-off is left.")  # fmt: skip
                 if n == 10:
                     runs[what] = step
                     if dimension == 2:

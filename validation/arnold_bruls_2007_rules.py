@@ -272,7 +272,7 @@ def _orders(f: Findings) -> None:
                     "order, pendulum, reaction, Newmark",
                     slope(sizes, errors["reaction"]),
                     2.0,
-                    "the alternating error of its accelerations (Cardona & Geradin 1989) is taken out of the rows",
+                    "The alternating error of the accelerations (Cardona and Geradin 1989) is taken out of the rows.",
                     PROPERTY,
                     tolerance=0.1,
                 )
@@ -300,7 +300,11 @@ def _stiff(f: Findings) -> None:
         curves.append(Curve(step.time, energy, label))
         if options["rule"] == "midpoint":
             f.zero(
-                "B-RULES", "stiff pendulum, mid-point: change of the energy", np.abs(energy).max(), 1e-9, "conserved"
+                "B-RULES",
+                "stiff pendulum, mid-point: change of the energy",
+                np.abs(energy).max(),
+                1e-9,
+                "The rule conserves it exactly; only round-off is left.",
             )
             continue
         if options["rule"] == "newmark" or options.get("rho_inf") == 0.8:
@@ -313,14 +317,24 @@ def _stiff(f: Findings) -> None:
             energy.max(),
             -1e-9,
             0.01,
-            "no growth, where Newmark's rule locks; the swing itself is exchanged to 1 %",
+            "Energy must not grow, where Newmark's rule locks; the swing itself is exchanged to 1 %.",
         )
         if options["rule"] == "decaying":
             total = step.ledger("closing error") / kinetic
             f.zero(
-                "B-RULES", f"stiff pendulum, {label}: increase of energy in a step", np.diff(energy).max(), 1e-11, "0"
+                "B-RULES",
+                f"stiff pendulum, {label}: increase of energy in a step",
+                np.diff(energy).max(),
+                1e-11,
+                "The rule may only lose energy.",
             )
-            f.zero("B-RULES", f"stiff pendulum, {label}: closing error", np.abs(total).max(), 1e-9, "booked exactly")
+            f.zero(
+                "B-RULES",
+                f"stiff pendulum, {label}: closing error",
+                np.abs(total).max(),
+                1e-9,
+                "All work is booked exactly.",
+            )
     f.figure("Energy of the stiff pendulum, h = 0.1 s", curves, "Time [s]", "Change of energy / kinetic energy [-]")
 
 
@@ -367,7 +381,13 @@ def _drift(f: Findings) -> None:
                     tolerance=0.05,
                 )
             else:
-                f.zero("B-RULES", f"free body, drift of {name}, mid-point", max(drift), CONSERVED, "conserved")
+                f.zero(
+                    "B-RULES",
+                    f"free body, drift of {name}, mid-point",
+                    max(drift),
+                    CONSERVED,
+                    "The rule conserves it exactly; only round-off is left.",
+                )
     f.figure(
         "Drift of the explicit rule, free asymmetric body, h = 0.02 s",
         curves,

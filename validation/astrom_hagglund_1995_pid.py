@@ -114,16 +114,23 @@ def check(f: Findings) -> None:
             if h < 0.01:
                 for name, value, reference in (("angle [rad]", found[0], exact[0]),
                                                ("integral [N m]", found[1], exact[2])):  # fmt: skip
-                    f.row("B-PID", f"{name}, {rule}, h = {h:g} s", value, reference,
-                          "closed form by the matrix exponential; order 2", CLOSED_FORM, tolerance=3e-5)  # fmt: skip
+                    f.row(
+                        "B-PID",
+                        f"{name}, {rule}, h = {h:g} s",
+                        value,
+                        reference,
+                        "The matrix exponential is exact; the rule leaves an error of second order.",
+                        CLOSED_FORM,
+                        tolerance=3e-5,
+                    )
             if rule == "midpoint":
                 f.zero("B-PID", f"closing error, h = {h:g} s", energy_error(solution.steps[0]), CONSERVED,
-                       "property: round-off")  # fmt: skip
+                       "All energy is booked; only round-off is left.")  # fmt: skip
                 if h < 0.01:
                     angle = solution.sensor("angle")
                     curves.append(Curve(angle.t, angle.values[:, 0], "mid-point rule, h = 0.005 s"))
         order = float(np.log2(errors[rule][1] / errors[rule][2]))
-        f.row("B-PID", f"order, {rule}", order, 2.0, "order of the rule", PROPERTY, tolerance=0.1)
+        f.row("B-PID", f"order, {rule}", order, 2.0, "The rule is of second order.", PROPERTY, tolerance=0.1)
     t = np.linspace(0.0, DURATION, 41)
     curves.append(Curve(t, np.array([response(x)[0] for x in t]), "matrix exponential", style="o"))
     expected = poles()
@@ -132,7 +139,7 @@ def check(f: Findings) -> None:
         for part in ("real", "imag"):
             f.row(
                 "B-PID", f"pole {k + 1} with filter and lag, {part} part [1/s]", getattr(p, part),
-                getattr(nearest, part), "eigenvalues of the 7x7 matrix by hand", CLOSED_FORM,
+                getattr(nearest, part), "The eigenvalues are those of the 7 x 7 matrix written by hand.", CLOSED_FORM,
                 tolerance=1e-9 * abs(nearest),
             )  # fmt: skip
     exact = integrated()
@@ -146,8 +153,15 @@ def check(f: Findings) -> None:
         solution = solve(model)
         y = np.array([solution.sensor("angle").values[-1, 0], *solution.sensor("states").values[-1]])
         own.append(np.abs(y - exact[[0, 2, 3]]).max())
-    f.row("B-PID", "angle with a user's law, h = 0.005 s [rad]", float(y[0]), float(exact[0]),
-          "the same equations by scipy's DOP853", INDEPENDENT, tolerance=1e-4)  # fmt: skip
+    f.row(
+        "B-PID",
+        "angle with a user's law, h = 0.005 s [rad]",
+        float(y[0]),
+        float(exact[0]),
+        "scipy's DOP853 integrates the same equations; the step size leaves the rest.",
+        INDEPENDENT,
+        tolerance=1e-4,
+    )
     order = float(np.log2(own[0] / own[1]))
-    f.row("B-PID", "order with a user's law", order, 2.0, "order of the rule", PROPERTY, tolerance=0.1)
+    f.row("B-PID", "order with a user's law", order, 2.0, "The rule is of second order.", PROPERTY, tolerance=0.1)
     f.figure("Step of the reference", curves, "Time [s]", "Angle [rad]", "A rotor with a PID controller.")

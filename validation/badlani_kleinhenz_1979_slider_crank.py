@@ -226,15 +226,18 @@ def check(f: Findings) -> None:
     for k in range(2):
         f.zero(
             "B-CRANK", f"mode {k + 1} against the pinned beam, largest relative distance of |p|, 24 angles",
-            np.abs(size[:, k] / expected[:, k] - 1.0).max(), 1e-3, "1e-3: second order in its bend", INDEPENDENT,
+            np.abs(size[:, k] / expected[:, k] - 1.0).max(), 1e-3,
+            "The model's rod bends, which changes frequencies by 1e-3, of second order in its bend.", INDEPENDENT,
         )  # fmt: skip
         f.row(
             "B-CRANK", f"mode {k + 1}: largest less smallest frequency over a turn [rad/s], against the pinned beam",
-            np.ptp(size[:, k]), np.ptp(expected[:, k]), "10 %: second order in its bend", INDEPENDENT, relative=0.1,
+            np.ptp(size[:, k]), np.ptp(expected[:, k]),
+            "The change is of second order in the bend of the rod, which leaves 10 %.", INDEPENDENT, relative=0.1,
         )  # fmt: skip
         f.row(
             "B-CRANK", f"mode {k + 1}: damping ratio at 90 deg, against the pinned beam",
-            -p[6, k].real / size[6, k], -beam[6, k].real / expected[6, k], "1 %", INDEPENDENT, relative=1e-2,
+            -p[6, k].real / size[6, k], -beam[6, k].real / expected[6, k],
+            "1 % is demanded.", INDEPENDENT, relative=1e-2,
         )  # fmt: skip
     for at in (0, 3, 9, 16):
         degrees = np.rad2deg(angles[at])
@@ -242,14 +245,16 @@ def check(f: Findings) -> None:
         off = max(np.abs(exact - x).min() / abs(x) for x in eigenvalues(modes[at])[:2])
         f.zero(
             "B-CRANK", f"both modes at {degrees:g} deg against Lagrange's equations, relative distance", off, 1e-8,
-            "equations and their derivatives in the file, at the state of the transient; differences of damped rates",
+            "The file derives the equations at the state of the transient; differences of damped rates leave the "
+            "rest.",
             INDEPENDENT,
         )  # fmt: skip
     path = solve(build(angles, along=True)).steps[-1].summary["eigenvalues"]
     q = np.array(path["values"])[: len(angles)] @ (1.0, 1j)
     f.zero(
         "B-CRANK", "eigenvalues along one transient against those of steps of their own, relative distance",
-        max(np.abs(row - x).min() / abs(x) for row, here in zip(q, p, strict=True) for x in here), 1e-9, "the same",
+        max(np.abs(row - x).min() / abs(x) for row, here in zip(q, p, strict=True) for x in here), 1e-9,
+        "Both ways are exact; only round-off is left.",
         SELF,
     )  # fmt: skip
     good_pairs(f, "B-CRANK", "24 angles", *modes)

@@ -134,12 +134,29 @@ def check(f: Findings) -> None:
         ("load at which two modes meet, 16 elements", known["benchmark"], RECOMPUTED),
         ("the same against the characteristic equation", known["load"], CLOSED_FORM),
     ):
-        f.row("B-BECK", what, load, exact, "2e-5: mesh", kind, relative=2e-5)
+        f.row("B-BECK", what, load, exact, "The mesh leaves 2e-5.", kind, relative=2e-5)
     source = quoted("Beck (1952)")
-    f.row("B-BECK", "the same against the paper", load, known["paper"], "its digits", source, tolerance=5e-3)
-    f.row("B-BECK", "their frequency there", frequency, known["frequency"], "1e-4", CLOSED_FORM, relative=1e-4)
     f.row(
-        "B-BECK", "order of that load, 4 to 8 elements", np.log2(errors[0] / errors[1]), 4.0, "Hermite mass: 0.2",
+        "B-BECK",
+        "the same against the paper",
+        load,
+        known["paper"],
+        "The reference has so many digits.",
+        source,
+        tolerance=5e-3,
+    )
+    f.row(
+        "B-BECK",
+        "their frequency there",
+        frequency,
+        known["frequency"],
+        "The mesh leaves 1e-4.",
+        CLOSED_FORM,
+        relative=1e-4,
+    )
+    f.row(
+        "B-BECK", "order of that load, 4 to 8 elements", np.log2(errors[0] / errors[1]), 4.0,
+        "Hermite masses make the order 4; two coarse meshes show it within .2.",
         PROPERTY, tolerance=0.2,
     )  # fmt: skip
     model = build(0.0)
@@ -150,16 +167,23 @@ def check(f: Findings) -> None:
     loads = np.array(path["load_factor"])
     p = np.array(path["values"]) @ (1.0, 1j)
     growth = p.real.max(axis=1)
-    f.zero("B-BECK", "largest growth below it [1/s]", growth[loads < known["load"]].max(), 1e-7, "frequencies are real")
+    f.zero(
+        "B-BECK",
+        "largest growth below it [1/s]",
+        growth[loads < known["load"]].max(),
+        1e-7,
+        "Below the load of flutter all frequencies are real.",
+    )
     f.row(
-        "B-BECK", "first load of 24 with growth", path["unstable_from"]["load_factor"], 21.0, "the next integer",
+        "B-BECK", "first load of 24 with growth", path["unstable_from"]["load_factor"], 21.0,
+        "The first load with growth is the next integer above the critical one.",
         PROPERTY, tolerance=1e-9,
     )  # fmt: skip
     value = p[np.isclose(loads, 21.0)][0]
     root = newton(flutter, np.array([-abs(value[0].real), value[0].imag]))
     f.row(
         "B-BECK", "growth at P = 21 [1/s], against the characteristic equation", value.real.max(), abs(root[0]),
-        "1e-3: mesh; it begins like a root", CLOSED_FORM, relative=1e-3,
+        "The mesh leaves 1e-3, where growth begins like a square root.", CLOSED_FORM, relative=1e-3,
     )  # fmt: skip
     summaries = [solve(build(load)).steps[-1].summary for load in (5.0, 15.0, 19.0, 21.0, 24.0)]
     damped = [
@@ -169,10 +193,18 @@ def check(f: Findings) -> None:
     load = known["damped"][1] * (0.999 - 0.002 * rate[0] / (rate[1] - rate[0]))
     f.row(
         "B-BECK", f"load of flutter with damping {DAMPING:g} s, 16 elements", load, known["damped"][1],
-        "1e-4: characteristic equation", CLOSED_FORM, relative=1e-4,
+        "The characteristic equation is exact; the mesh leaves 1e-4.", CLOSED_FORM, relative=1e-4,
     )  # fmt: skip
     source = quoted("Bolotin and Zhinzher (1969)")
-    f.row("B-BECK", "the same against the limit of small damping", load, 10.94, "its digits", source, tolerance=1e-2)
+    f.row(
+        "B-BECK",
+        "the same against the limit of small damping",
+        load,
+        10.94,
+        "The reference has so many digits.",
+        source,
+        tolerance=1e-2,
+    )
     good_pairs(f, "B-BECK", "all loads", *summaries, *damped)
     frequencies = np.sort(np.abs(p.imag), axis=1)
     met = Curve(np.array([known["load"]]), np.array([known["frequency"]]), "exact", "o")

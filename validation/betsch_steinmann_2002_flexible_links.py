@@ -76,7 +76,11 @@ def check(f: Findings) -> None:
             step = solution.steps[0]
             label = f"{'hung' if held else 'free'}, {strains} strains, {len(step.time) - 1} steps"
             f.zero(
-                "B-LINKS", f"change of the energy, {label}", energy_error(step, constant=True), CONSERVED, "conserved"
+                "B-LINKS",
+                f"change of the energy, {label}",
+                energy_error(step, constant=True),
+                CONSERVED,
+                "The rule conserves it exactly; only round-off is left.",
             )
             if not held:
                 for momentum in ("linear momentum", "angular momentum"):
@@ -85,11 +89,17 @@ def check(f: Findings) -> None:
                         f"change of the {momentum}, {label}",
                         constancy(step, momentum),
                         CONSERVED,
-                        "conserved",
+                        "The rule conserves it exactly; only round-off is left.",
                     )
             gap = max(
                 float(np.abs(solution.steps[-1].series[f"sensor/gap {n}"]).max()) for n in ("root", "hinge", "ball")
             )
-            f.zero("B-LINKS", f"largest gap of the joints over the size, {label}", gap / 5.0, 1e-12, "end of each step")
+            f.zero(
+                "B-LINKS",
+                f"largest gap of the joints over the size, {label}",
+                gap / 5.0,
+                1e-12,
+                "Constraints are satisfied at the end of each step.",
+            )
             ledgers[label] = step
     f.energy_figure(ledgers, "10000 steps of 10 ms.")

@@ -77,11 +77,33 @@ def check(f: Findings) -> None:
             angles.append(np.rad2deg(np.arcsin(2.0 * below / length)))
         what = f"inclination, L = {length:g} ft [deg], h -> 0"
         found, known = float(extrapolated(angles, 2.0)), np.rad2deg(exact)
-        f.row("B-BIPENDULUM", what, found, known, "closed form", CLOSED_FORM, relative=1e-7)
+        f.row(
+            "B-BIPENDULUM",
+            what,
+            found,
+            known,
+            "The closed form is exact; the method's own error is left.",
+            CLOSED_FORM,
+            relative=1e-7,
+        )
         slope = np.log2((angles[0] - known) / (angles[1] - known))
-        f.row("B-BIPENDULUM", f"order, L = {length:g} ft", slope, 2.0, "of the rule", PROPERTY, tolerance=0.01)
+        f.row(
+            "B-BIPENDULUM",
+            f"order, L = {length:g} ft",
+            slope,
+            2.0,
+            "The rule is of second order.",
+            PROPERTY,
+            tolerance=0.01,
+        )
         what = f"closing error of the energy, L = {length:g} ft"
-        f.zero("B-BIPENDULUM", what, energy_error(step), CONSERVED, "round-off")
+        f.zero(
+            "B-BIPENDULUM",
+            what,
+            energy_error(step),
+            CONSERVED,
+            "Theory gives this value exactly; only round-off is left.",
+        )
         fall = step.series["sensor/hinge"][:, 2] - step.series["sensor/centre"][:, 2]
         curves.append(Curve(step.time, np.rad2deg(np.arcsin(2.0 * fall / length)), f"L = {length:g} ft"))
     f.figure("Inclination of the second bar", curves, "Time [s]", "theta [deg]", "h = 5 ms.")

@@ -105,16 +105,28 @@ def check(f: Findings) -> None:
         why = "closed form (n = 1); the rule's order 2"
         f.row("B-HYSTERESIS", f"loss of a loop [J], h = {h:g} s", lost[-1] - lost[-1 - n], exact, why,
               CLOSED_FORM, relative=tolerance)  # fmt: skip
-        f.zero("B-HYSTERESIS", f"closing error, h = {h:g} s", energy_error(step), CONSERVED, "property: round-off")
+        f.zero(
+            "B-HYSTERESIS",
+            f"closing error, h = {h:g} s",
+            energy_error(step),
+            CONSERVED,
+            "All energy is booked; only round-off is left.",
+        )
     way, force = (step.series[f"sensor/{name}"] for name in ("way", "force"))
     f.row("B-HYSTERESIS", "largest z of a loop [m]", float(np.max(step.series["sensor/z"][-n:])), largest,
-          "closed form (n = 1)", CLOSED_FORM, relative=1e-4)  # fmt: skip
+          "The closed form holds for n = 1; the step size leaves the rest.", CLOSED_FORM, relative=1e-4)  # fmt: skip
     curves.append(Curve(way[1:, 0], np.ravel(force)[1:], "Bouc and Wen, n = 1"))
     step = loop(0.01, stiffness=10.0, sliders=[list(pair) for pair in SLIDERS])
     lost = step.ledger("dissipated")
     f.row("B-HYSTERESIS", "loss of a loop of three sliders [J], h = 0.01 s", lost[-1] - lost[-101], of_sliders,
-          "closed form; the mean force of a step is exact", CLOSED_FORM, relative=1e-12)  # fmt: skip
-    f.zero("B-HYSTERESIS", "closing error, sliders", energy_error(step), CONSERVED, "property: round-off")
+          "The closed form is exact, as is the mean force of a step.", CLOSED_FORM, relative=1e-12)  # fmt: skip
+    f.zero(
+        "B-HYSTERESIS",
+        "closing error, sliders",
+        energy_error(step),
+        CONSERVED,
+        "All energy is booked; only round-off is left.",
+    )
     curves.append(Curve(step.series["sensor/way"][1:, 0], np.ravel(step.series["sensor/force"])[1:], "three sliders"))
     expected = forced()
     for h, tolerance in ((2e-3, 4e-4), (1e-3, 1e-4)):
@@ -124,8 +136,15 @@ def check(f: Findings) -> None:
         model.transient_step(DURATION, h, frames=0)
         solution = solve(model)
         way = float(solution.sensor("way").values[-1, 0])
-        f.row("B-HYSTERESIS", f"way of the forced mass [m], h = {h:g} s", way, expected[0],
-              "the same equations by scipy's DOP853", INDEPENDENT, tolerance=tolerance)  # fmt: skip
+        f.row(
+            "B-HYSTERESIS",
+            f"way of the forced mass [m], h = {h:g} s",
+            way,
+            expected[0],
+            "scipy's DOP853 integrates the same equations; the step size leaves the rest.",
+            INDEPENDENT,
+            tolerance=tolerance,
+        )
         f.zero("B-HYSTERESIS", f"closing error, forced, h = {h:g} s", energy_error(solution.steps[0]), CONSERVED,
-               "property: round-off")  # fmt: skip
+               "All energy is booked; only round-off is left.")  # fmt: skip
     f.figure("Loops", curves, "Way [m]", "Force [N]", "Steady loops between -0.5 m and 0.5 m.")

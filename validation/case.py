@@ -229,9 +229,9 @@ def good_pairs(f: Findings, case: str, label: str, *summaries: Mapping) -> None:
     """Add rows on the worst residual and bi-orthogonality of the pairs of steps of complex modes."""
     f.zero(
         case, f"largest residual of a pair, {label}", max(max(s["residuals"]) for s in summaries), 1e-8,
-        "demanded of every pair",
+        "Every pair must have so small a residual.",
     )  # fmt: skip
     f.zero(
         case, f"bi-orthogonality of right and left vectors, {label}", max(s["biorthogonality"] for s in summaries),
-        1e-10, "round-off",
+        1e-10, "Theory gives this value exactly; only round-off is left.",
     )  # fmt: skip

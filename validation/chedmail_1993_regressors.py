@@ -100,14 +100,22 @@ def check(f: Findings) -> None:
     for name, value in TRUE.items():
         what = f"{name} of the pendulum, from values 25 to 30 % off"
         f.row(case, what, found.values[name], value, why, PROPERTY, relative=1e-8)
-    f.between(case, "condition of the pendulum's equations", found.condition, 1.0, 1e4, "well above round-off")
+    f.between(
+        case,
+        "condition of the pendulum's equations",
+        found.condition,
+        1.0,
+        1e4,
+        "The condition must lie well above round-off.",
+    )
     curves = []
     for masses, rank in known["rank"].items():
         told, values = singular_values(masses, 1)
         f.row(case, f"rank of the beam's regressors, {masses} masses, of {len(values)}", told, rank,
-              "recomputed from eq. 32; theorems 1 and 2", RECOMPUTED, tolerance=0)  # fmt: skip
+              "Eq. 32 and theorems 1 and 2 give the rank, a whole number.", RECOMPUTED, tolerance=0)  # fmt: skip
         curves.append(Curve(np.arange(1.0, len(values) + 1.0), np.maximum(values, 1e-12), f"{masses} masses", "o-"))
     small = [singular_values(5, n)[1][known["rank"][5]] for n in (1, 2, 4)]
     f.between(case, "order in the element length of the largest singular value beyond the rank",
-              np.log2(small[1] / small[2]), 1.9, 2.1, "zero, but for lumped loads of second order")  # fmt: skip
+              np.log2(small[1] / small[2]), 1.9, 2.1,
+              "Regressors beyond the rank vanish but for lumped loads, which are of second order.")  # fmt: skip
     f.figure("Singular values of a beam's regressors", curves, "Number [-]", "Singular value [-]", "", "log")

@@ -72,7 +72,13 @@ def _bush(f: Findings) -> None:
         f.row("B-BUSH", f"sum of the forces of both ends over the weight, {label}",
               float(step.series["sensor/N"][-1, 0]) / (MASS * G), load, "closed form of the lever", CLOSED_FORM,
               relative=1e-9)  # fmt: skip
-        f.zero("B-BUSH", f"closing error of the energy, {label}", energy_error(step), CONSERVED, "round-off")
+        f.zero(
+            "B-BUSH",
+            f"closing error of the energy, {label}",
+            energy_error(step),
+            CONSERVED,
+            "Theory gives this value exactly; only round-off is left.",
+        )
         if overhang:
             continue
         slip = math.hypot(v[0], RADIUS * w[0])
@@ -85,7 +91,13 @@ def _bush(f: Findings) -> None:
     creep = RADIUS * 100.0 * push / math.sqrt((MU * MASS * G) ** 2 - push**2)
     f.row("B-BUSH", "speed of a turning bush under 2 N along its shaft [m/s]", float(step.series["sensor/v"][-1, 0]),
           creep, "closed form; start-up decays", CLOSED_FORM, relative=1e-6)  # fmt: skip
-    f.zero("B-BUSH", "closing error of the energy, turned", energy_error(step), CONSERVED, "round-off")
+    f.zero(
+        "B-BUSH",
+        "closing error of the energy, turned",
+        energy_error(step),
+        CONSERVED,
+        "Theory gives this value exactly; only round-off is left.",
+    )
 
 
 def wedge(push: float) -> tuple[Model, float]:
@@ -119,7 +131,7 @@ def _wedge(f: Findings) -> None:
         f.row("B-WEDGE", f"acceleration of the wedge, {'lifting' if way > 0 else 'lowering'} [m/s^2]", found, expected,
               "closed form W tan(alpha +- rho)", CLOSED_FORM, relative=1e-6)  # fmt: skip
         f.zero("B-WEDGE", f"closing error of the energy, {'lifting' if way > 0 else 'lowering'}", energy_error(step),
-               CONSERVED, "round-off")  # fmt: skip
+               CONSERVED, "Theory gives this value exactly; only round-off is left.")  # fmt: skip
 
 
 def cam(driven: bool, h: float, duration: float) -> Model:
@@ -173,7 +185,13 @@ def _cam(f: Findings) -> None:
     expected = solve_ivp(run, (0.0, 0.4), (0.0, SPEED), rtol=1e-10, atol=1e-12).y[0, -1]
     f.row("B-SLIDING-CAM", "angle after 0.4 s without a drive [rad]", float(step.series["sensor/angle"][-1, 0]),
           float(expected), "scipy ODE; order 2", INDEPENDENT, tolerance=2e-4)  # fmt: skip
-    f.zero("B-SLIDING-CAM", "closing error of the energy, without a drive", energy_error(step), CONSERVED, "round-off")
+    f.zero(
+        "B-SLIDING-CAM",
+        "closing error of the energy, without a drive",
+        energy_error(step),
+        CONSERVED,
+        "Theory gives this value exactly; only round-off is left.",
+    )
 
 
 def reference() -> dict:

@@ -71,15 +71,20 @@ def _rope(f: Findings) -> None:
         late = step.time > 0.1
         found = -float(np.polyfit(step.time[late], v[late], 1)[0])
         f.row(
-            "B-ROPE", f"acceleration of m2 = {heavy / LIGHT:.4g} m1 [m/s^2]", found, a,
-            "closed form (Euler); tanh reaches 1 after the first steps", CLOSED_FORM, relative=1e-6,
-        )  # fmt: skip
+            "B-ROPE",
+            f"acceleration of m2 = {heavy / LIGHT:.4g} m1 [m/s^2]",
+            found,
+            a,
+            "Euler's closed form is exact; the smooth law reaches its limit after the first steps.",
+            CLOSED_FORM,
+            relative=1e-6,
+        )
         f.zero(
             "B-ROPE",
             f"closing error of the energy, m2 = {heavy / LIGHT:.4g} m1",
             energy_error(step),
             CONSERVED,
-            "round-off",
+            "Theory gives this value exactly; only round-off is left.",
         )
         curves.append(Curve(step.time, -v, f"m2 = {heavy / LIGHT:.3g} m1"))
     heavy = 0.9 * e * LIGHT
@@ -90,7 +95,7 @@ def _rope(f: Findings) -> None:
     creep = SMOOTHING * math.atanh((heavy - LIGHT) / (t * (heavy + LIGHT)))
     f.row(
         "B-ROPE", "creep speed of a rope that holds [m/s]", v, creep,
-        "closed form of the smooth law; start-up decays", CLOSED_FORM, relative=1e-6,
+        "The closed form of the smooth law is exact; the start-up decays.", CLOSED_FORM, relative=1e-6,
     )  # fmt: skip
     f.figure("Two weights on a rope", curves, "Time [s]", "Speed of m2 [m/s]", "Beyond e^(mu phi) the rope slides.")
 
@@ -122,11 +127,20 @@ def _screw(f: Findings) -> None:
             late = step.time > 0.5 * step.time[-1]
             found = float(np.polyfit(step.time[late], w[late], 1)[0])
             f.row(
-                "B-SCREW", f"angular acceleration {'up' if way > 0 else 'down'}, {label} [rad/s^2]", found, expected,
-                "closed form F r tan(alpha +- rho)", CLOSED_FORM, relative=1e-5,
-            )  # fmt: skip
+                "B-SCREW",
+                f"angular acceleration {'up' if way > 0 else 'down'}, {label} [rad/s^2]",
+                found,
+                expected,
+                "The closed form F r tan(alpha +- rho) is exact; the step size leaves the rest.",
+                CLOSED_FORM,
+                relative=1e-5,
+            )
             f.zero(
-                "B-SCREW", f"closing error of the energy, {way:+g}, {label}", energy_error(step), CONSERVED, "round-off"
+                "B-SCREW",
+                f"closing error of the energy, {way:+g}, {label}",
+                energy_error(step),
+                CONSERVED,
+                "Theory gives this value exactly; only round-off is left.",
             )
         step = solve(screw(lead, mu, 0.0, duration=0.4, h=1e-3)).steps[0]
         w = -step.series["sensor/spin"].reshape(len(step.time), -1)[:, -1]
@@ -135,7 +149,7 @@ def _screw(f: Findings) -> None:
             creep = SMOOTHING * math.atanh(math.tan(alpha) / mu) * math.cos(alpha) / RADIUS
             f.row(
                 "B-SCREW", f"creep without a moment, self-locking, {label} [rad/s]", float(w[-1]), creep,
-                "closed form of the smooth law; start-up decays", CLOSED_FORM, relative=1e-6,
+                "The closed form of the smooth law is exact; the start-up decays.", CLOSED_FORM, relative=1e-6,
             )  # fmt: skip
             continue
         hold = RADIUS * math.tan(alpha - rho)
@@ -143,7 +157,7 @@ def _screw(f: Findings) -> None:
         f.row(
             "B-SCREW", f"angular acceleration without a moment, {label} [rad/s^2]",
             float(np.polyfit(step.time[late], w[late], 1)[0]), WEIGHT * hold / (1.0 + WEIGHT / G * pitch * hold),
-            "closed form F r tan(alpha - rho)", CLOSED_FORM, relative=1e-5,
+            "The closed form F r tan(alpha - rho) is exact; the step size leaves the rest.", CLOSED_FORM, relative=1e-5,
         )  # fmt: skip
 
 
@@ -172,9 +186,16 @@ def _gears(f: Findings) -> None:
         # power into the other wheel is eta of what the driver gives: 3 - J w' = i^2 J w'/eta
         f.row(
             "B-GEAR", f"angular acceleration, driven at {driver} [rad/s^2]", rate, expected,
-            "closed form: power out = eta power in; order 2 of the step", CLOSED_FORM, relative=2e-5,
+            "The closed form has the power out as eta times the power in; the error is of second order in the "
+            "step.", CLOSED_FORM, relative=2e-5,
         )  # fmt: skip
-        f.zero("B-GEAR", f"closing error of the energy, driven at {driver}", energy_error(step), CONSERVED, "round-off")
+        f.zero(
+            "B-GEAR",
+            f"closing error of the energy, driven at {driver}",
+            energy_error(step),
+            CONSERVED,
+            "Theory gives this value exactly; only round-off is left.",
+        )
 
 
 def ball(kind: Any = "spherical", h: float = 1e-3) -> Model:
@@ -202,15 +223,26 @@ def _pivots(f: Findings) -> None:
         speed = np.linalg.norm(w, axis=1)
         f.row(
             "B-PIVOT", f"angular deceleration, {kind} [rad/s^2]", float(speed[0] - speed[-1]) / step.time[-1], slope,
-            "closed form r mu N/J; order 2 of the step", CLOSED_FORM, relative=4e-5,
+            "The closed form r mu N/J is exact; the error is of second order in the step.", CLOSED_FORM, relative=4e-5,
         )  # fmt: skip
         turned = float(np.trapezoid(speed, step.time)) / (2.0 * math.pi)
         lost = float(step.ledger("dissipated")[-1]) / turned
         f.row(
-            "B-PIVOT", f"loss per turn, {kind} [J]", lost, 2.0 * math.pi * RADIUS * MU * 2.0 * G,
-            "closed form 2 pi r mu N; order 2 of the step", CLOSED_FORM, relative=4e-5,
-        )  # fmt: skip
-        f.zero("B-PIVOT", f"closing error of the energy, {kind}", energy_error(step), CONSERVED, "round-off")
+            "B-PIVOT",
+            f"loss per turn, {kind} [J]",
+            lost,
+            2.0 * math.pi * RADIUS * MU * 2.0 * G,
+            "The closed form 2 pi r mu N is exact; the error is of second order in the step.",
+            CLOSED_FORM,
+            relative=4e-5,
+        )
+        f.zero(
+            "B-PIVOT",
+            f"closing error of the energy, {kind}",
+            energy_error(step),
+            CONSERVED,
+            "Theory gives this value exactly; only round-off is left.",
+        )
 
 
 def reference() -> dict:

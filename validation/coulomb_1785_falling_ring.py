@@ -72,25 +72,47 @@ def check(f: Findings) -> None:
         touch = float(t[np.flatnonzero(pressed > 1e-6 * mass(n))[0]])
         slid = (t > known["touch"] + 0.02) & (t < SLIDES)
         error = float(np.abs(-p[slid, 0] / pressed[slid] - MU).max()) / MU
-        f.zero("B-RING", f"deviation of p_x/(p_y + m g t) from mu, {n} beams", error, 1e-10, "Coulomb's law in sliding")
+        f.zero(
+            "B-RING",
+            f"deviation of p_x/(p_y + m g t) from mu, {n} beams",
+            error,
+            1e-10,
+            "Coulomb's law holds as long as all that touches slides one way.",
+        )
         curves.append(Curve(t, -p[:, 0], f"{n} beams"))
         f.row(
             "B-RING", f"time of the first touch, {n} beams [s]", touch, known["touch"],
-            "closed form; a time step and what the ring turns meanwhile", CLOSED_FORM, tolerance=2e-3,
+            "The closed form is exact; a time step passes, and the ring turns meanwhile.", CLOSED_FORM, tolerance=2e-3,
         )  # fmt: skip
-        f.zero("B-RING", f"closing error of the energy, {n} beams", energy_error(step), CONSERVED, "round-off")
+        f.zero(
+            "B-RING",
+            f"closing error of the energy, {n} beams",
+            energy_error(step),
+            CONSERVED,
+            "Theory gives this value exactly; only round-off is left.",
+        )
         f.zero(
             "B-RING", f"largest loss of friction taken back, {n} beams [J]", float(-np.diff(lost).min()), 1e-12,
-            "friction never gives energy",
+            "Friction never gives energy back.",
         )  # fmt: skip
         least = float((MU * pressed - np.abs(p[:, 0])).min())
         f.zero(
-            "B-RING", f"momentum beyond the cone of friction, {n} beams [N s]", max(-least, 0.0), 1e-9, "Coulomb's law"
+            "B-RING",
+            f"momentum beyond the cone of friction, {n} beams [N s]",
+            max(-least, 0.0),
+            1e-9,
+            "Coulomb's law bounds the momentum at any time.",
         )
         falls = t < known["touch"] - 5e-3
         spin = step.series["angular momentum"][falls].reshape(int(falls.sum()), -1)[:, -1]
         change = float(np.abs(spin - spin[0]).max() / abs(spin[0]))
-        f.zero("B-RING", f"change of the angular momentum in free fall, {n} beams", change, CONSERVED, "no moment")
+        f.zero(
+            "B-RING",
+            f"change of the angular momentum in free fall, {n} beams",
+            change,
+            CONSERVED,
+            "No moment acts in free fall.",
+        )
     f.figure(
         "A ring falls on a floor", curves, "Time [s]", "Momentum along the floor [N s]",
         "It slides from the first touch at .319 s to .4 s, then parts of it stick, and it jumps off.",

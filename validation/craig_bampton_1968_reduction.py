@@ -149,31 +149,33 @@ def check(f: Findings) -> None:
             if method != "macneal":
                 f.between(
                     "B-CB", f"{part}, {method}: lowest error", errors.min(), -1e-8, 1.0,
-                    "a Ritz method never passes below, but for round-off",
+                    "A Ritz method never passes below the full part's frequencies but for round-off.",
                 )  # fmt: skip
             motions, K, M = whole.rigid, whole.stiffness, whole.mass
             f.row(
-                "B-CB", f"{part}, {method}: rigid-body motions", motions.shape[1], RIGID[part], "as the full part has",
+                "B-CB", f"{part}, {method}: rigid-body motions", motions.shape[1], RIGID[part],
+                "The reduced part has the rigid-body motions of the full one.",
                 PROPERTY, tolerance=0.0,
             )  # fmt: skip
             if motions.shape[1]:
                 f.zero(
                     "B-CB", f"{part}, {method}: forces of rigid-body motions / stiffness",
-                    np.abs(K @ motions).max() / np.abs(K).max(), 1e-12, "they strain nothing",
+                    np.abs(K @ motions).max() / np.abs(K).max(), 1e-12,
+                    "Rigid-body motions strain nothing; only round-off is left.",
                 )  # fmt: skip
                 volume = 0.03 if part == "solid" else 0.002
                 f.row(
                     "B-CB", f"{part}, {method}: mass of a translation [kg]", motions[:, 0] @ M @ motions[:, 0],
-                    7800.0 * volume, "exact", CLOSED_FORM, relative=1e-9,
+                    7800.0 * volume, "The value is exact; only round-off is left.", CLOSED_FORM, relative=1e-9,
                 )  # fmt: skip
         f.zero(
             "B-CB", f"{part}: Rubin against Craig-Chang", np.abs(found["rubin"] / found["craig_chang"] - 1.0).max(),
-            1e-9, "the same space", SELF,
+            1e-9, "Both bases span the same space; only round-off is left.", SELF,
         )  # fmt: skip
         every = frequencies(reduced(part, modes=100_000))
         f.zero(
             "B-CB", f"{part}, craig_bampton with all modes: worst error", np.abs(every / exact - 1.0).max(), 1e-10,
-            "nothing is left out", SELF,
+            "With all modes nothing is left out; only round-off is left.", SELF,
         )  # fmt: skip
         _convergence(f, part, exact)
 
@@ -186,7 +188,7 @@ def _convergence(f: Findings, part: str, exact: np.ndarray) -> None:
         grows = np.diff(errors, axis=0).max()
         f.between(
             "B-CB", f"{part}, {method}: largest growth of an error as the cut-off rises", grows, -1.0, 1e-9,
-            "more modes are a larger space; round-off where nothing is left to gain",
+            "More modes span a larger space; only round-off may remain where nothing is left to gain.",
         )  # fmt: skip
         told = np.array([[row["relative_error"] for row in p.info["accuracy"][:SHOWN]] for p in parts])
         if method == "craig_bampton":
@@ -194,11 +196,11 @@ def _convergence(f: Findings, part: str, exact: np.ndarray) -> None:
             ratio = told[clear] / errors[clear]
             f.between(
                 "B-CB", f"{part}: estimated over true errors, smallest", ratio.min(), 0.95, 2.0,
-                "an upper bound to first order",
+                "The estimate is an upper bound to first order.",
             )  # fmt: skip
             f.between(
                 "B-CB", f"{part}: estimated over true errors, median", float(np.median(ratio)), 0.95, 2.0,
-                "an upper bound to first order",
+                "The estimate is an upper bound to first order.",
             )  # fmt: skip
         x = np.array(CUTOFFS[part]) / exact[SHOWN - 1]
         curves += [

@@ -122,7 +122,8 @@ def check(f: Findings) -> None:
                         value,
                         1e-4,
                         drifts[k],
-                        "not 0; below the recomputed value, since nodes turn by the tangents of half angles too",
+                        "The energy is not constant; it stays below the recomputed change, since nodes turn by "
+                        "the tangents of half angles too.",
                         RECOMPUTED,
                     )
                 else:

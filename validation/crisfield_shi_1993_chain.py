@@ -68,7 +68,7 @@ def check(f: Findings) -> None:
                 "rotation in 20 s [rad], h = 0.1 s",
                 angle[-1] - angle[0],
                 known["turn in 20 s"],
-                "bars stretch by 2e-6, times 20 rad",
+                "Bars stretch by 2e-6, which 20 rad multiply.",
                 CLOSED_FORM,
                 tolerance=2e-4,
             )
@@ -79,7 +79,7 @@ def check(f: Findings) -> None:
                 "largest error of the left end along the chain [cm], h = 0.1 s, 20 s",
                 np.abs(u - exact).max(),
                 known["error of the left end"],
-                "recomputed; phase error .0166 rad x 200 cm = 3.3 at most",
+                "The value was recomputed; the phase error of .0166 rad makes 3.3 cm of 200 cm at most.",
                 RECOMPUTED,
                 tolerance=0.2,
             )
@@ -91,7 +91,7 @@ def check(f: Findings) -> None:
                 "rotation per step [rad], h = 2 s, largest",
                 turns.max(),
                 known["turn per step"],
-                "bars stretch by 2e-6",
+                "Bars stretch by 2e-6.",
                 CLOSED_FORM,
                 tolerance=2e-4,
             )
@@ -100,13 +100,19 @@ def check(f: Findings) -> None:
                 "rotation per step [rad], h = 2 s, smallest",
                 turns.min(),
                 known["turn per step"],
-                "bars stretch by 2e-6",
+                "Bars stretch by 2e-6.",
                 CLOSED_FORM,
                 tolerance=2e-4,
             )
         across = np.stack((-chord[:, 1], chord[:, 0]), axis=1) / np.linalg.norm(chord, axis=1)[:, None]
         off = np.abs(np.einsum("tij,tj->ti", x - x[:, :1], across)).max()
-        f.zero("C8", f"largest distance of a joint from the chord [cm], {many}", off, 1e-3, "1e-3 cm of 400 cm")
+        f.zero(
+            "C8",
+            f"largest distance of a joint from the chord [cm], {many}",
+            off,
+            1e-3,
+            "The bars are stiff: 1e-3 cm of 400 cm are demanded.",
+        )
         _conserved(f, step, many)
         steps[f"h = {h:g} s"] = step
     _newmark(f)
@@ -129,10 +135,22 @@ def _newmark(f: Findings) -> None:
     lost = step.time[np.abs(energy / energy[0] - 1.0) > 0.1]
     f.row(
         "C8", "time at which Newmark's rule has lost or won 10 % of the energy [s], h = 0.1 s", lost[0], 4.8,
-        "recomputed independently, to one step", RECOMPUTED, tolerance=0.1001,
+        "The value was recomputed outside of the package, to one step.", RECOMPUTED, tolerance=0.1001,
     )  # fmt: skip
 
 
 def _conserved(f: Findings, step, many: str) -> None:
-    f.zero("C8", f"energy error, {many}", energy_error(step, constant=True), 1e-9, "1e-9 asked for; round-off expected")
-    f.zero("C8", f"change of the angular momentum, {many}", constancy(step, "angular momentum"), 1e-9, "as the energy")
+    f.zero(
+        "C8",
+        f"energy error, {many}",
+        energy_error(step, constant=True),
+        1e-9,
+        "The rule conserves energy; 1e-9 is demanded, and round-off expected.",
+    )
+    f.zero(
+        "C8",
+        f"change of the angular momentum, {many}",
+        constancy(step, "angular momentum"),
+        1e-9,
+        "The rule conserves it as it does energy.",
+    )

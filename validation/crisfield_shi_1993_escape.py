@@ -84,7 +84,7 @@ def check(f: Findings) -> None:
         "critical tau = 2V/(K l0^2)",
         2.0 * energy / (SPRING * LENGTH**2),
         known["tau_cr"],
-        "analytic; round-off",
+        "The closed form is exact; only round-off is left.",
         CLOSED_FORM,
         tolerance=1e-12,
     )
@@ -96,13 +96,13 @@ def check(f: Findings) -> None:
             solution = solve(build(h, end, angle))
             step, A = solution.steps[0], solution.steps[-1].series["sensor/A"]
             many = f"{len(step.time) - 1} steps of h = {h:g} s, {angle:+g} deg"
-            f.zero("C11", f"deepest v [cm], {many}", A[:, 1].min(), 100.0, "inside the well: v > -100")
+            f.zero("C11", f"deepest v [cm], {many}", A[:, 1].min(), 100.0, "Inside of the well v stays above -100.")
             f.zero(
                 "C11",
                 f"energy error, {many}",
                 energy_error(step, constant=True),
                 1e-8,
-                "1e-8 asked for; round-off expected",
+                "The rule conserves energy; 1e-8 is demanded, and round-off expected.",
             )
             if angle > 0.0 and h in (0.1, 0.5, 1.0):
                 steps[f"h = {h:g} s"] = step
@@ -113,7 +113,7 @@ def check(f: Findings) -> None:
                     "u at t = 1 s, h = 0.1 s, 135 deg",
                     u,
                     known["(u, v) at 1 s"][0],
-                    "recomputed; deterministic",
+                    "The value was recomputed, and is deterministic.",
                     RECOMPUTED,
                     tolerance=1e-3,
                 )
@@ -122,7 +122,7 @@ def check(f: Findings) -> None:
                     "v at t = 1 s, h = 0.1 s, 135 deg",
                     v,
                     known["(u, v) at 1 s"][1],
-                    "recomputed; deterministic",
+                    "The value was recomputed, and is deterministic.",
                     RECOMPUTED,
                     tolerance=1e-3,
                 )
@@ -144,6 +144,7 @@ def _newmark(f: Findings) -> None:
         f.between(
             "C11", f"escape with Newmark's rule [s], h = {h:g} s, {angle:+g} deg", beyond[0] if len(beyond) else np.inf,
             24.0, 33.0,
-            "recomputed: 25 to 31 s; the paper says about 30 s, for a step that it does not name, of a chaotic motion",
+            "Recomputed times lie between 25 and 31 s; the paper says about 30 s, of a chaotic motion and a step "
+            "that it does not name.",
             RECOMPUTED,
         )  # fmt: skip

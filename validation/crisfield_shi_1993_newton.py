@@ -71,7 +71,7 @@ def check(f: Findings) -> None:
             f"tangent against differences over its largest entry, {name}",
             found.error,
             1e-8,
-            "central differences of order 4",
+            "Central differences of fourth order leave this.",
             SELF,
         )
         r = newton_residuals(build(name))
@@ -81,7 +81,7 @@ def check(f: Findings) -> None:
             order(r),
             1.8,
             3.5,
-            "quadratic; C varies, so that more than 2 happens before the limit",
+            "Newton's method is quadratic; its constant varies, so that more than 2 appears before the limit.",
         )
         curves.append(Curve(np.arange(len(r)), r, name, "o-"))
     chord = newton_residuals(build("flying beam"), "chord")
@@ -107,8 +107,13 @@ def check(f: Findings) -> None:
             iterations.mean(),
             0.0,
             mean,
-            "from an extrapolated start to round-off",
+            "The iteration goes from an extrapolated start to round-off.",
         )
         f.between(
-            "B-NEWTON", f"iterations per step, most, {label}", iterations.max(), 0.0, most, "no step is difficult"
+            "B-NEWTON",
+            f"iterations per step, most, {label}",
+            iterations.max(),
+            0.0,
+            most,
+            "No step of this motion is difficult.",
         )

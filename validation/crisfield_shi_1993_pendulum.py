@@ -92,14 +92,18 @@ def _midpoint(f: Findings) -> None:
         many = f"{len(step.time) - 1} steps of h = {h:g} s"
         steps[f"h = {h:g} s"] = step
         f.zero(
-            "C3", f"energy error, {many}", energy_error(step, constant=True), 1e-9, "1e-9 asked for; round-off expected"
+            "C3",
+            f"energy error, {many}",
+            energy_error(step, constant=True),
+            1e-9,
+            "The rule conserves energy; 1e-9 is demanded, and round-off expected.",
         )
         f.row(
             "C4",
             f"amplitude [cm], {many}",
             np.abs(tip).max(),
             LENGTH,
-            "it is sampled at steps; no lock",
+            "The amplitude is sampled at steps, and the pendulum must not lock.",
             PROPERTY,
             tolerance=0.15,
         )
@@ -112,7 +116,7 @@ def _midpoint(f: Findings) -> None:
                 "mean period [s], h = 0.025 s, against the exact one",
                 mean,
                 known["exact period"],
-                "0.1 %; the rule lengthens it by (w h)^2/12 = 2e-4",
+                "The rule lengthens the period by (w h)^2/12 = 2e-4; .1 % is demanded.",
                 CLOSED_FORM,
                 relative=1e-3,
             )
@@ -124,7 +128,7 @@ def _midpoint(f: Findings) -> None:
                 "largest deviation of u at 1, 2 ... 10 s [cm], h = 0.1 s",
                 off,
                 5e-3,
-                "recomputed to 1e-3; the axial vibration of the unstretched start adds 2e-3",
+                "The value was recomputed to 1e-3; the axial vibration of the unstretched start adds 2e-3.",
                 RECOMPUTED,
             )
         if h in (0.1, 0.5):
@@ -165,19 +169,25 @@ def _newmark(f: Findings) -> None:
             time,
             0.0,
             6.0,
-            "before 6 s; the growth is asserted, the path is chaotic",
+            "The growth before 6 s is asserted; the path itself is chaotic.",
         )
         curves.append(Curve(step.time, np.maximum(error, 1e-12), f"Newmark, h = 0.1 s, {start}"))
     solution = solve(build(0.025, 12.0, rule="newmark", prestress=centripetal))
     step, tip = solution.steps[0], solution.sensor("tip").values[:, 0]
     error = np.abs(step.ledger("closing error")) / kinetic
-    f.zero("C7", "Newmark, h = 0.025 s: largest energy error in 12 s", error.max(), 0.01, "inequality: below 1 %")
+    f.zero(
+        "C7",
+        "Newmark, h = 0.025 s: largest energy error in 12 s",
+        error.max(),
+        0.01,
+        "Newmark's rule must stay below 1 % with this step.",
+    )
     f.row(
         "C7",
         "Newmark, h = 0.025 s: amplitude [cm] in 12 s",
         np.abs(tip).max(),
         LENGTH,
-        "kept: within 0.5 %",
+        "Newmark's rule must keep the amplitude within .5 % with this step.",
         PROPERTY,
         relative=5e-3,
     )
@@ -202,7 +212,7 @@ def _variants(f: Findings) -> None:
         "Green's strain (eqs 25-28), h = 0.1 s: energy error",
         energy_error(green, constant=True),
         1e-9,
-        "exact formulation: as C3",
+        "The formulation is exact, as in C3; only round-off is left.",
     )
     for h, drift in ((0.1, 2.7e-7), (0.5, 1e-5)):
         step = solve(build(h, 60.0, strain="average")).steps[0]
@@ -212,7 +222,7 @@ def _variants(f: Findings) -> None:
             f"mean unit vectors (eqs 29-30), h = {h:g} s: energy error",
             error,
             drift,
-            "not 0, and of the recomputed size: within a half",
+            "The error is not zero, and within a half of the recomputed size.",
             RECOMPUTED,
             relative=0.5,
         )

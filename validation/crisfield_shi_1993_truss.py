@@ -78,7 +78,7 @@ def check(f: Findings) -> None:
             f"{BARS} random bars in {dimension}-D, turned by up to {turned:.0f} deg: (work - energy gained)/energy",
             worst,
             1e-12,
-            "an identity: round-off",
+            "The identity is exact; only round-off is left.",
         )
     for dimension in (2, 3):
         found = tangent_check(_massless(dimension), h=1.0)
@@ -87,7 +87,7 @@ def check(f: Findings) -> None:
             f"tangent against differences, {dimension}-D, over its largest entry",
             found.error,
             1e-8,
-            "round-off of central differences of order 4",
+            "Central differences of fourth order leave their round-off.",
             SELF,
         )
         f.between(
@@ -96,7 +96,7 @@ def check(f: Findings) -> None:
             found.asymmetry,
             0.01,
             2.0,
-            "eq. 24: not symmetric; 2 is the largest possible",
+            "Eq. 24 is not symmetric; 2 is the largest possible value.",
         )
 
 

@@ -126,15 +126,15 @@ def check(f: Findings) -> None:
                 ]
         f.row(
             "B-ARCH", f"limit load over EI/R^2, {MESHES[-1]} elements, {where}", limits[-1], known["limit"],
-            "in these digits", source, tolerance=5e-3,
+            "The quoted number has these digits.", source, tolerance=5e-3,
         )  # fmt: skip
         f.row(
             "B-ARCH", f"limit load over EI/R^2 that the meshes tend to, {where}", extrapolated(limits, 3.0), limit,
-            "1e-6; boundary-value solution in the file", INDEPENDENT, relative=1e-6,
+            "The file solves the boundary-value problem; extrapolation leaves 1e-6.", INDEPENDENT, relative=1e-6,
         )  # fmt: skip
         errors = np.abs(np.array(limits) - limit)
         f.between(
             "B-ARCH", f"order of convergence of the limit load, {MESHES[1]} to {MESHES[2]} elements, {where}",
-            np.log(errors[1] / errors[2]) / np.log(3.0), 1.8, 5.0, "2 at least",
+            np.log(errors[1] / errors[2]) / np.log(3.0), 1.8, 5.0, "The order is 2 at least.",
         )  # fmt: skip
     f.figure("Arch", curves, "Displacement of the crown / R", "Load R^2/EI")

@@ -73,11 +73,25 @@ def check(f: Findings) -> None:
             f.row("B-HINGE", f"largest angle [rad], {label}", found, largest, why, CLOSED_FORM, relative=near)
             permanent = step.series["sensor/set"].ravel()[1 : first.stop].max()
             f.row("B-HINGE", f"permanent angle [rad], {label}", permanent, left, why, CLOSED_FORM, relative=near)
-            f.zero("B-HINGE", f"closing error of the energy, {label}", energy_error(step), CONSERVED, "round-off")
+            f.zero(
+                "B-HINGE",
+                f"closing error of the energy, {label}",
+                energy_error(step),
+                CONSERVED,
+                "Theory gives this value exactly; only round-off is left.",
+            )
             if h < 5e-4:
                 lost = float(step.ledger("dissipated")[first.stop - 1])
                 exact = YIELD_MOMENT * left
-                f.row("B-HINGE", f"loss [J], {label}", lost, exact, "closed form", CLOSED_FORM, relative=2e-6)
+                f.row(
+                    "B-HINGE",
+                    f"loss [J], {label}",
+                    lost,
+                    exact,
+                    "The closed form is exact; the method's own error is left.",
+                    CLOSED_FORM,
+                    relative=2e-6,
+                )
                 moment = step.series["sensor/moment"].ravel()[1:]
                 curves.append(Curve(np.rad2deg(angle[1:]), moment, f"hardening {hardening:g} N m/rad"))
     f.figure("Moment of the hinge", curves, "Angle [deg]", "Moment [N m]", "Loading, and swings about what is left.")

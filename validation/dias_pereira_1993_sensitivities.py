@@ -214,11 +214,19 @@ def _optimum(f: Findings, speed: float, stiffness: float, damping: float, decele
     )
     f.row(case, name, least, deceleration, why, TABLE, relative=share)
     what = f"printed over least deceleration {at}"
-    f.between(case, what, deceleration / least, 1.0, 1.0 + share, "no point is better")
+    f.between(case, what, deceleration / least, 1.0, 1.0 + share, "No point is better than an optimum.")
     why = "scipy in this file over the equation of motion"
     f.row(case, f"the same, {name}", least, softest(speed, first, ratio * first), why, INDEPENDENT, relative=5e-4)
     why = "similarity: in proportion to v^2; scipy in this file at the first speed"
     similar = softest(*TABLE_2[0][:3]) * scale**2
     f.row(case, f"the same by similarity, {name}", least, similar, why, INDEPENDENT, relative=5e-4)
-    f.row(case, f"depth at the optimum {at} [m]", deep, LIMIT, "the constraint is active", PROPERTY, relative=1e-4)
-    f.between(case, f"trials of slsqp {at}", len(found.table.rows), 2, 40, "gradients save trials")
+    f.row(
+        case,
+        f"depth at the optimum {at} [m]",
+        deep,
+        LIMIT,
+        "The constraint is active at the optimum.",
+        PROPERTY,
+        relative=1e-4,
+    )
+    f.between(case, f"trials of slsqp {at}", len(found.table.rows), 2, 40, "Gradients save trials of the model.")

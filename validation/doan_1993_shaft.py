@@ -54,7 +54,7 @@ def check(f: Findings) -> None:
             f"square of the frequency at M/M_cr = {ratio:g}",
             squares(ratio)[0],
             value,
-            "1e-3",
+            "The mesh of 64 elements leaves 1e-3.",
             RECOMPUTED,
             tolerance=1e-3,
         )

@@ -110,38 +110,45 @@ def check(f: Findings) -> None:
         "torque per angle at the start [N m]",
         k,
         known["stiffness"],
-        "2 %: a close helix",
+        "The closed form is that of a close helix, 2 % off.",
         CLOSED_FORM,
         relative=0.02,
     )
     falls = np.diff(frequencies[:, 0]).max()
-    f.between("B-SPRING", "largest change of the first frequency per load [1/s]", falls, -1e3, 0.0, "it falls only")
+    f.between(
+        "B-SPRING",
+        "largest change of the first frequency per load [1/s]",
+        falls,
+        -1e3,
+        0.0,
+        "The first frequency falls only, up to the critical load.",
+    )
     f.row(
         "B-SPRING", "negative eigenvalues behind the critical point of the path",
-        end.series["negative eigenvalues"][-1], 1, "counted", PROPERTY, tolerance=0.0,
+        end.series["negative eigenvalues"][-1], 1, "It is a whole number.", PROPERTY, tolerance=0.0,
     )  # fmt: skip
     vanishing = zero(frequencies[-4:, 0] ** 2, torques[-4:])
     f.row(
         "B-SPRING", "torque at which the lowest frequency vanishes [N m], against the inertia count", vanishing, count,
-        "5e-4: extrapolated from .98 to .999 of it", SELF, relative=5e-4,
+        "The frequency is extrapolated to zero from .98 to .999 of the load, which leaves 5e-4.", SELF, relative=5e-4,
     )  # fmt: skip
     demanded = known["agreement"]
     f.row(
         "B-SPRING", "linear buckling at .999 of it [N m], against the inertia count", linear[-1], count,
-        "0.5 % demanded; the stresses are taken as growing linearly", SELF, relative=demanded,
+        "Linear buckling takes the stresses as growing linearly; .5 % is demanded.", SELF, relative=demanded,
     )  # fmt: skip
     f.row(
         "B-SPRING", "linear buckling at .999 of it [N m], against the vanishing frequency", linear[-1], vanishing,
-        "0.5 % demanded", SELF, relative=demanded,
+        "Two ways to one load must agree within .5 %.", SELF, relative=demanded,
     )  # fmt: skip
     good_pairs(f, "B-SPRING", "up to .99 of it", *modes[:-2])
     f.zero(
         "B-SPRING", "largest residual of a pair, .995 and .999 of it", max(max(s["residuals"]) for s in modes[-2:]),
-        1e-8, "demanded of every pair",
+        1e-8, "Every pair must have so small a residual.",
     )  # fmt: skip
     f.zero(
         "B-SPRING", "bi-orthogonality, .995 and .999 of it", max(s["biorthogonality"] for s in modes[-2:]), 1e-9,
-        "5e-11 here: p and -p are about to meet at zero, where w.(2 p M) x vanishes",
+        "p and -p are about to meet at zero, where w.(2 p M) x vanishes, which leaves 5e-11 here.",
     )  # fmt: skip
     f.figure(
         "First five frequencies of the spring",

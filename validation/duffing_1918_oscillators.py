@@ -141,20 +141,40 @@ def _duffing(f: Findings, known: dict) -> None:
                 curves.append(Curve(x[: int(2.2 * exact / h)], v[: int(2.2 * exact / h)], f"{name}, h = 0.01 s"))
         coarse, middle, fine = (periods[h] for h in (0.01, 0.005, 0.0025))
         f.row(
-            "B-DUFFING", f"period, {name}, h = 0.0025 s", fine, exact, "second order in h", CLOSED_FORM, relative=2e-4
+            "B-DUFFING",
+            f"period, {name}, h = 0.0025 s",
+            fine,
+            exact,
+            "The error is of second order in h.",
+            CLOSED_FORM,
+            relative=2e-4,
         )
         f.row(
             "B-DUFFING",
             f"period, {name}, extrapolated",
             (4.0 * fine - middle) / 3.0,
             exact,
-            "fourth order in h",
+            "The extrapolation leaves an error of fourth order in h.",
             CLOSED_FORM,
             relative=1e-6,
         )
         slope = float(np.log2((coarse - exact) / (middle - exact)))
-        f.row("B-DUFFING", f"order of the period, {name}", slope, 2.0, "second order", PROPERTY, tolerance=0.1)
-        f.zero("B-DUFFING", f"change of the energy, {name}", errors, CONSERVED, "round-off")
+        f.row(
+            "B-DUFFING",
+            f"order of the period, {name}",
+            slope,
+            2.0,
+            "The error is of second order in h.",
+            PROPERTY,
+            tolerance=0.1,
+        )
+        f.zero(
+            "B-DUFFING",
+            f"change of the energy, {name}",
+            errors,
+            CONSERVED,
+            "Theory gives this value exactly; only round-off is left.",
+        )
     x = np.linspace(-1.2 * AMPLITUDE, 1.2 * AMPLITUDE, 41)
     law = {"table": np.column_stack((x, STIFFNESS * x + CUBIC * x**3)), "interpolation": "spline"}
     h = 0.0025
@@ -162,10 +182,14 @@ def _duffing(f: Findings, known: dict) -> None:
     t, x, v = solution.steps[0].time, solution.sensor("x").values[:, 0] + AMPLITUDE, solution.sensor("v").values[:, 0]
     f.row(
         "B-DUFFING", "period, hardening, spline through 41 points", _period(t, x, v, 9), known["T hardening"],
-        "second order in h; the spline is within 1e-4", CLOSED_FORM, relative=4e-4,
+        "The error is of second order in h, and the spline within 1e-4.", CLOSED_FORM, relative=4e-4,
     )  # fmt: skip
     f.zero(
-        "B-DUFFING", "change of the energy, spline", energy_error(solution.steps[0], constant=True), 1e-11, "round-off"
+        "B-DUFFING",
+        "change of the energy, spline",
+        energy_error(solution.steps[0], constant=True),
+        1e-11,
+        "Theory gives this value exactly; only round-off is left.",
     )
     f.figure(
         "Duffing's oscillator", curves, "x [m]", "Velocity [m/s]", "Two periods in the phase plane: closed curves."
@@ -186,7 +210,7 @@ def _stops(f: Findings, known: dict) -> None:
             f"period, {name}, h = {h:g} s",
             _period(t, x, v, 9),
             exact,
-            "second order in h",
+            "The error is of second order in h.",
             CLOSED_FORM,
             relative=1e-4,
         )
@@ -195,7 +219,7 @@ def _stops(f: Findings, known: dict) -> None:
             f"change of the energy, {name}",
             energy_error(solution.steps[0], constant=True),
             1e-11,
-            "round-off",
+            "Theory gives this value exactly; only round-off is left.",
         )
     speeds, curves = [], []
     for h in (2e-4, 1e-4):
@@ -204,19 +228,25 @@ def _stops(f: Findings, known: dict) -> None:
         step = solution.steps[0]
         speeds.append(-float(solution.sensor("v").values[-1, 0]))
         curves.append(Curve(step.time, solution.sensor("v").values[:, 0], f"h = {h:g} s"))
-        f.zero("B-STOP", f"closing error with damping, h = {h:g} s", energy_error(step), CONSERVED, "round-off")
+        f.zero(
+            "B-STOP",
+            f"closing error with damping, h = {h:g} s",
+            energy_error(step),
+            CONSERVED,
+            "Theory gives this value exactly; only round-off is left.",
+        )
         loss = 0.5 * MASS * (SPEED**2 - speeds[-1] ** 2)
         f.row(
             "B-STOP", f"dissipation over the loss of kinetic energy, h = {h:g} s",
             step.ledger("dissipated")[-1] / loss, 1.0,
-            "the ledger", PROPERTY, tolerance=1e-10,
+            "The ledger books the loss exactly.", PROPERTY, tolerance=1e-10,
         )  # fmt: skip
     f.row(
         "B-STOP",
         "rebound speed, h = 1e-4 s [m/s]",
         speeds[-1],
         known["rebound"],
-        "second order in h",
+        "The error is of second order in h.",
         CLOSED_FORM,
         relative=1e-4,
     )
@@ -234,18 +264,32 @@ def _control(f: Findings, known: dict) -> None:
         exact = TURNING / wd * np.exp(-z * w * t) * np.sin(wd * t)
         worst.append(float(np.abs(error - exact).max()))
         curves.append(Curve(t[t < 1.5], error[t < 1.5], f"h = {h:g} s"))
-        f.zero("B-PD", f"closing error, h = {h:g} s", energy_error(solution.steps[0]), CONSERVED, "round-off")
+        f.zero(
+            "B-PD",
+            f"closing error, h = {h:g} s",
+            energy_error(solution.steps[0]),
+            CONSERVED,
+            "Theory gives this value exactly; only round-off is left.",
+        )
     curves.append(Curve(t[t < 1.5], exact[t < 1.5], "closed form", ":"))
-    f.between("B-PD", "turns of the rotor", q[-1] / (2.0 * np.pi), 11.0, 12.5, "many turns")
+    f.between("B-PD", "turns of the rotor", q[-1] / (2.0 * np.pi), 11.0, 12.5, "The rotor must turn many times.")
     f.zero(
         "B-PD",
         "error of the response over its amplitude, h = 0.0025 s",
         worst[1] * wd / TURNING,
         2e-3,
-        "second order",
+        "The error is of second order in h.",
         CLOSED_FORM,
     )
-    f.row("B-PD", "order", float(np.log2(worst[0] / worst[1])), 2.0, "second order", PROPERTY, tolerance=0.1)
+    f.row(
+        "B-PD",
+        "order",
+        float(np.log2(worst[0] / worst[1])),
+        2.0,
+        "The error is of second order in h.",
+        PROPERTY,
+        tolerance=0.1,
+    )
     h = 0.0025
     solution = solve(build_rotor(h, 8.0, f"{AMPLITUDE_R}*sin({OMEGA_R}*t)"))
     t, q = solution.steps[0].time, solution.sensor("q").values[:, 0]
@@ -254,14 +298,14 @@ def _control(f: Findings, known: dict) -> None:
     a, b = np.linalg.lstsq(basis, q[late], rcond=None)[0]
     f.row(
         "B-PD", "amplitude over that of the reference", np.hypot(a, b) / AMPLITUDE_R, abs(known["transfer"]),
-        "second order in h; the start has died down to 1e-10", CLOSED_FORM, relative=2e-3,
+        "The error is of second order in h; the start has died down to 1e-10.", CLOSED_FORM, relative=2e-3,
     )  # fmt: skip
     f.row(
         "B-PD",
         "phase [rad]",
         np.arctan2(b, a),
         float(np.angle(known["transfer"])),
-        "second order in h",
+        "The error is of second order in h.",
         CLOSED_FORM,
         tolerance=2e-3,
     )

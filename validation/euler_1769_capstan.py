@@ -112,13 +112,14 @@ def check(f: Findings) -> None:
                 f"ratio of the tensions, mu = {mu:g}, {n} parts",
                 float(ratio[late].mean()),
                 known,
-                "closed form; straight parts (order two), what sticks creeps, the cable is stiff in bending",
+                "The closed form holds for a perfectly flexible cable; straight parts leave an error of second "
+                "order, and what sticks creeps.",
                 CLOSED_FORM,
                 relative=8e-3 if n == 16 else 3e-3,
             )
             f.zero(
                 "B-CAPSTAN", f"closing error of the energy, mu = {mu:g}, {n} parts", energy_error(step), CONSERVED,
-                "round-off",
+                "Theory gives this value exactly; only round-off is left.",
             )  # fmt: skip
         curves += [
             Curve(step.time, ratio, f"mu = {mu:g}"),
@@ -131,7 +132,8 @@ def check(f: Findings) -> None:
         late = float(ratio[step.time > 0.1].mean())
         f.row(
             "B-CAPSTAN-BEAMS", f"ratio of the tensions, mu = 0.3, {n} parts", late, known,
-            "closed form; straight parts (order two), what sticks creeps, the cable is stiff in bending", CLOSED_FORM,
+            "The closed form holds for a perfectly flexible cable; straight parts leave an error of second order, "
+            "and what sticks creeps.", CLOSED_FORM,
             relative=8e-3 if n == 16 else 3e-3,
         )  # fmt: skip
         f.zero(

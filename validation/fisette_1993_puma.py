@@ -115,7 +115,7 @@ def check(f: Findings) -> None:
     for k in range(3):
         f.row(
             "B-PUMA", f"torque Q{k + 1} [N m], h = {h:g} s", found[f"drive {k + 1}q"][row], known["torques"][k],
-            "1e-6 (second order in h)", INDEPENDENT, tolerance=1e-6,
+            "The error is of second order in h, 1e-6 here.", INDEPENDENT, tolerance=1e-6,
         )  # fmt: skip
     base = -0.5 * (solution.steps[-1].series["sensor/base"][row] + solution.steps[-1].series["sensor/base"][row + 1])
     for name, columns in (("force", slice(0, 3)), ("moment", slice(3, 6))):
@@ -125,7 +125,7 @@ def check(f: Findings) -> None:
                 f"base {name} {axis}",
                 measured,
                 value,
-                "1e-8 of the weight, digits",
+                "The reference has digits of 1e-8 of the weight.",
                 RECOMPUTED,
                 tolerance=4e-6,
             )
@@ -151,7 +151,7 @@ def check(f: Findings) -> None:
         "largest error over 1 s over the largest torque, h = 1 ms",
         errors[-1] / size,
         1e-5,
-        "second order",
+        "The error is of second order in h.",
         INDEPENDENT,
     )
     f.row(
@@ -159,9 +159,15 @@ def check(f: Findings) -> None:
         "order of the torques, h = 2 to 1 ms",
         np.log2(errors[1] / errors[2]),
         2.0,
-        "second order: 0.1",
+        "The error is of second order; two steps show it within .1.",
         PROPERTY,
         tolerance=0.1,
     )
-    f.zero("B-PUMA", "closing error of energy and drivers' work", energy_error(solution.steps[0]), CONSERVED, "booked")
+    f.zero(
+        "B-PUMA",
+        "closing error of energy and drivers' work",
+        energy_error(solution.steps[0]),
+        CONSERVED,
+        "All work is booked; only round-off is left.",
+    )
     f.figure("Torques", curves, "Time [s]", "Torque [N m]", "Lines: computed, h = 1 ms; points: closed form.")

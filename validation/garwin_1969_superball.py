@@ -95,7 +95,7 @@ def check(f: Findings) -> None:
         f.row("B-SUPERBALL", what, float(found), value, "closed form; round-off", CLOSED_FORM, tolerance=1e-9)
     f.zero(
         "B-SUPERBALL", "loss of three bounces with e = e_t = 1 [J]", float(step.ledger("dissipated")[-1]), 1e-12,
-        "round-off", PROPERTY,
+        "Theory gives this value exactly; only round-off is left.", PROPERTY,
     )  # fmt: skip
     x, z = step.series["sensor/place"][:, [0, 2]].T
     f.figure(

@@ -76,19 +76,20 @@ def check(f: Findings) -> None:
             label = {"u": "shortening", "w": "deflection", "turn": "rotation"}[name]
             f.row(
                 "B-GERADIN", f"{label} of the tip, {MESHES[-1]} elements in the {where}", finest[k], known[name],
-                "in these digits", tolerance=digits,
+                "The quoted number has these digits.", tolerance=digits,
                 kind=quoted("Geradin & Cardona (2001), in the documentation of SHARPy"),
             )  # fmt: skip
         size = np.array([LENGTH, LENGTH, 1.0, whole[3]])
         f.zero(
             "B-GERADIN", f"limit of place, rotation and clamping moment against the exact beam, {where}",
-            np.abs((extrapolated(found, 3.0) - whole) / size).max(), 1e-6, "boundary-value solution in the file",
+            np.abs((extrapolated(found, 3.0) - whole) / size).max(), 1e-6,
+            "The file solves the boundary-value problem; extrapolation of three meshes leaves the rest.",
             kind=INDEPENDENT,
         )  # fmt: skip
         errors = np.abs((found - whole) / size).max(axis=1)
         f.between(
             "B-GERADIN", f"order of convergence, {MESHES[1]} to {MESHES[2]} elements, {where}",
-            np.log(errors[1] / errors[2]) / np.log(3.0), 1.8, 5.0, "2, or 4 of a slender beam",
+            np.log(errors[1] / errors[2]) / np.log(3.0), 1.8, 5.0, "The order is 2, or 4 for a slender beam.",
         )  # fmt: skip
         curves.append(Curve(1.0 / np.array(MESHES), errors, where))
     f.figure("Largest relative error", curves, "Element length / length", "Error", "", "loglog")

@@ -87,7 +87,7 @@ def check(f: Findings) -> None:
         "top, axis horizontal: rate of precession [rad/s]",
         angle[-1] / 5.0,
         known["precession"],
-        "m g l/(J3 spin), exact here; error (w h)^2/12 of the spin",
+        "m g l/(J3 spin) is exact here; the rule changes the spin by (w h)^2/12.",
         CLOSED_FORM,
         relative=2e-3,
     )
@@ -96,7 +96,7 @@ def check(f: Findings) -> None:
         "top, axis horizontal: largest height of the centre over its arm",
         np.abs(centre[:, 2]).max() / ARM,
         2e-3,
-        "no nutation but that of the step error (w h)^2/12",
+        "There is no nutation but that of the step error (w h)^2/12.",
     )
     # release without precession at 60 deg, two step sizes
     errors, curves, ledgers = [], [], {"steady precession": steady.steps[0]}
@@ -117,7 +117,7 @@ def check(f: Findings) -> None:
                 "top released at 60 deg: period of the nutation [s], h = 5e-4 s",
                 period,
                 known["nutation period"],
-                "5e-4: the step error, which falls with h^2 (next rows)",
+                "The step error is 5e-4 and falls with h^2, as the next rows show.",
                 CLOSED_FORM,
                 relative=5e-4,
             )
@@ -126,7 +126,7 @@ def check(f: Findings) -> None:
                 "top released at 60 deg: lowest cos(theta), h = 5e-4 s",
                 (b - 0.125 * (a - c) ** 2 / (a - 2.0 * b + c)).min(),
                 known["lowest cos(theta)"],
-                "sampled; step error",
+                "The height is sampled at steps, and has their error.",
                 CLOSED_FORM,
                 tolerance=1e-4,
             )
@@ -145,7 +145,7 @@ def check(f: Findings) -> None:
         "top released at 60 deg: period of the nutation over the exact one, h -> 0",
         limit,
         1.0,
-        "1e-4: as h -> 0 (Richardson from h = 1e-3, 5e-4 s)",
+        "Richardson's extrapolation from h = 1e-3 and 5e-4 s leaves 1e-4.",
         CLOSED_FORM,
         tolerance=1e-4,
     )
@@ -154,22 +154,40 @@ def check(f: Findings) -> None:
         "order of its error",
         np.log2(errors[0] / errors[1]),
         2.0,
-        "second order: 0.1",
+        "The error is of second order; two steps show it within .1.",
         PROPERTY,
         tolerance=0.1,
     )
     for label, step in ledgers.items():
-        f.zero("B-FREE", f"change of the energy, top, {label}", energy_error(step, constant=True), 1e-12, "conserved")
+        f.zero(
+            "B-FREE",
+            f"change of the energy, top, {label}",
+            energy_error(step, constant=True),
+            1e-12,
+            "The rule conserves it exactly; only round-off is left.",
+        )
         vertical = step.series["angular momentum"][:, 2]
         f.zero(
             "B-FREE",
             f"change of the vertical angular momentum, top, {label}",
             np.abs(vertical / vertical[0] - 1.0).max() if abs(vertical[0]) > 1e-6 else np.abs(vertical).max() / L3,
             CONSERVED,
-            "conserved",
+            "The rule conserves it exactly; only round-off is left.",
         )
     R = rotations(steady, centre="centre")
-    f.zero("B-FREE", "orthonormality of the rotation of the top", orthonormality(R), 1e-13, "1e-13 asked for")
+    f.zero(
+        "B-FREE",
+        "orthonormality of the rotation of the top",
+        orthonormality(R),
+        1e-13,
+        "Rotations stay orthonormal; 1e-13 is demanded.",
+    )
     off = np.abs(steady.sensor("pivot").values).max() / ARM
-    f.zero("B-FREE", "gap of the spherical joint over the arm", off, 1e-12, "enforced at the end of each step")
+    f.zero(
+        "B-FREE",
+        "gap of the spherical joint over the arm",
+        off,
+        1e-12,
+        "Constraints are satisfied at the end of each step.",
+    )
     f.figure("Nutation of the top", curves, "Time [s]", "Angle from the vertical [deg]", "Released without precession.")

@@ -103,7 +103,7 @@ def check(f: Findings) -> None:
             f"order, {label}, h = {sizes[-2]:g} to {sizes[-1]:g} s",
             slope(sizes, errors),
             2.0,
-            "second order: 0.1",
+            "The error is of second order; two steps show it within .1.",
             PROPERTY,
             tolerance=0.1,
         )
@@ -118,7 +118,7 @@ def check(f: Findings) -> None:
         "level, turning body: lag/(angle (w h)^2), h = 0.025 s",
         errors[-1] / (20.0 * sizes[-1] ** 2),
         1.0 / 12.0,
-        "the next term is (w h)^2/7 of it: 1e-4",
+        "The next term of the series is (w h)^2/7 of the level, 1e-4.",
         CLOSED_FORM,
         relative=1e-3,
     )
@@ -139,7 +139,7 @@ def check(f: Findings) -> None:
         "level, vibrating beam: elongation of the period/(w h)^2, h = 0.01 s",
         errors[1] / (w * sizes[1]) ** 2,
         1.0 / 12.0,
-        "zero crossings are interpolated; next term 1e-3",
+        "Zero crossings are interpolated; the next term of the series is 1e-3.",
         CLOSED_FORM,
         relative=1e-2,
     )
@@ -148,7 +148,7 @@ def check(f: Findings) -> None:
         "circular frequency of the first mode [rad/s], h -> 0",
         w,
         np.pi**2,
-        "8 elements, slender limit: 1e-4",
+        "The mesh of 8 elements leaves 1e-4 from the slender limit.",
         CLOSED_FORM,
         relative=1e-4,
     )

@@ -88,24 +88,32 @@ def check(f: Findings) -> None:
             f"time of a turn [s], n = {n}, h -> 0",
             limit,
             known["turn"],
-            "fourth order of the limit",
+            "The limit is extrapolated with an error of fourth order.",
             INDEPENDENT,
             relative=1e-6,
         )
         for name, solution in (("plane", plane), ("space", space)):
             step = solution.steps[0]
             f.zero(case, f"change of the energy in 10 s, n = {n}, {name}", energy_error(step, constant=True), CONSERVED,
-                   "conserved, through ten singular configurations")  # fmt: skip
+                   "The rule conserves energy through ten singular configurations.")  # fmt: skip
             gap = np.abs(solution.sensor("last").values[:, :2] - solution.sensor("B0").values[:, :2] - (n, 0.0)).max()
             f.zero(case, f"last leg against the first [m], n = {n}, {name}", gap, 1e-9,
-                   "round-off, grown near singular configurations")  # fmt: skip
+                   "Round-off grows near singular configurations.")  # fmt: skip
             f.between(case, f"Newton iterations per step, n = {n}, {name}", step.summary["iterations"] / 1000.0, 1.0,
-                      4.0, "as without redundancy")  # fmt: skip
+                      4.0, "Redundant constraints must not cost iterations.")  # fmt: skip
         apart = np.abs(space.sensor("B0").values[:, :2] - plane.sensor("B0").values).max()
-        f.zero(case, f"linkage in space against the plane one [m], n = {n}", apart, 1e-10, "Newton's tolerance", SELF)
+        f.zero(
+            case,
+            f"linkage in space against the plane one [m], n = {n}",
+            apart,
+            1e-10,
+            "Newton's method ends at its tolerance.",
+            SELF,
+        )
         rank = re.search(r"constraints of rank (\d+) on", " ".join(space.steps[0].summary["warnings"]))
         f.row(case, f"rank of {5 * (3 * n + 1)} constraints in space, as reported, n = {n}",
-              float(rank[1]) if rank else 0.0, known["rank"], "a count", PROPERTY, tolerance=0.0)  # fmt: skip
+              float(rank[1]) if rank else 0.0, known["rank"],
+              "The rank is a whole number.", PROPERTY, tolerance=0.0)  # fmt: skip
     B0 = space.sensor("B0").values
     angle = np.unwrap(np.arctan2(B0[:, 0], B0[:, 1]))
     f.figure("Angle of the legs", [Curve(space.steps[0].time, angle, "n = 5")], "Time [s]", "Angle [rad]", "h = 10 ms.")

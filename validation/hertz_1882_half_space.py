@@ -59,9 +59,14 @@ def check(f: Findings) -> None:
     force = solve(build()).steps[0].series["sensor/force"].ravel()[1:]
     for (d, exact), measured in zip(known.items(), force, strict=True):
         f.row(
-            "B-HERTZ", f"force of a quarter at the approach {d:g} R [N]", float(measured), exact,
-            "11 and more nodes touch, and the error swings as their number jumps", CLOSED_FORM, tolerance=0.05 * exact,
-        )  # fmt: skip
+            "B-HERTZ",
+            f"force of a quarter at the approach {d:g} R [N]",
+            float(measured),
+            exact,
+            "Eleven nodes and more touch, and the error swings as their number jumps.",
+            CLOSED_FORM,
+            tolerance=0.05 * exact,
+        )
     way = np.linspace(0.0, APPROACH, 60)
     f.figure(
         "Force of a quarter of the ball",

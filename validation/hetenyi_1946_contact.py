@@ -123,11 +123,21 @@ def _winkler(f: Findings) -> None:
         z = [float(series["sensor/z"][-1, 2]) for series in found]
         f.row(
             "B-WINKLER", f"deflection under the force, {n} elements [mm]", 1e3 * (z[0] - z[1]),
-            1e3 * known, "infinite beam; (b h)^4", CLOSED_FORM, tolerance=relative * 1e3 * known,
+            1e3 * known,
+            "The closed form is that of an infinite beam; elements of the length h leave (b h)^4.",
+            CLOSED_FORM, tolerance=relative * 1e3 * known,
         )  # fmt: skip
     load = LINE_LOAD * (LENGTH - 0.1) + FORCE
     force = float(found[1]["sensor/force"].ravel()[-1])
-    f.row("B-WINKLER", "force of the faces on the beam [N]", force, load, "balance", CLOSED_FORM, tolerance=1e-8 * load)
+    f.row(
+        "B-WINKLER",
+        "force of the faces on the beam [N]",
+        force,
+        load,
+        "The forces are in balance; only Newton's tolerance is left.",
+        CLOSED_FORM,
+        tolerance=1e-8 * load,
+    )
 
 
 def _slides(f: Findings) -> None:
@@ -145,10 +155,16 @@ def _slides(f: Findings) -> None:
         lost = -np.polyfit(time[late], speed[late], 1)[0]
         f.row(
             "B-SLIDING-BLOCK", f"deceleration, nodes touch {way} [m/s^2]", lost, lost_speed,
-            "mu g; both blocks swing, line through .1 .. .4 s", CLOSED_FORM,
+            "The closed form is mu g; both blocks swing, and a line through .1 to .4 s is fitted.", CLOSED_FORM,
             tolerance=0.01 * lost_speed,
         )  # fmt: skip
-        f.zero("B-SLIDING-BLOCK", f"change of the energy and losses, {way}", energy_error(step), CONSERVED, "round-off")
+        f.zero(
+            "B-SLIDING-BLOCK",
+            f"change of the energy and losses, {way}",
+            energy_error(step),
+            CONSERVED,
+            "Theory gives this value exactly; only round-off is left.",
+        )
     curves.append(Curve(time, speed[0] - lost_speed * time, "mu g", ":"))
     f.figure("Speed of the sliding block", curves, "Time [s]", "Speed [m/s]")
 
@@ -171,11 +187,11 @@ def _reduced(f: Findings) -> None:
         for name in ("linear momentum", "angular momentum"):
             f.zero(
                 "B-REDUCED-FACES", f"change of the {name}, {modes or 'all'} shapes", constancy(step, name), CONSERVED,
-                "round-off",
+                "Theory gives this value exactly; only round-off is left.",
             )  # fmt: skip
         f.zero(
             "B-REDUCED-FACES", f"change of the energy, {modes or 'all'} shapes", energy_error(step, constant=True),
-            CONSERVED, "round-off",
+            CONSERVED, "Theory gives this value exactly; only round-off is left.",
         )  # fmt: skip
 
 

@@ -94,7 +94,7 @@ def check(f: Findings) -> None:
     found = solve(model).steps[-1].summary["boundary"]
     f.row(
         "B-FRICTION", "critical coefficient of friction", found[0][0], known["critical"],
-        "1e-6: springs turn by 1e-7", CLOSED_FORM, relative=1e-6,
+        "Springs turn by 1e-7, which leaves 1e-6.", CLOSED_FORM, relative=1e-6,
     )  # fmt: skip
 
     coefficients, dampings = np.linspace(0.1, 1.2, 12), np.array([0.0, 0.2, 0.4, 0.8])
@@ -110,7 +110,7 @@ def check(f: Findings) -> None:
     exact = np.array([[rightmost(mu, d).real for d in dampings] for mu in coefficients])
     f.zero(
         "B-FRICTION", "growth rates of 48 points against the two equations [1/s]", np.abs(growth - exact).max(), 2e-6,
-        "springs turn by 1e-7", INDEPENDENT,
+        "Springs turn by 1e-7.", INDEPENDENT,
     )  # fmt: skip
 
     mu = 0.6
@@ -131,13 +131,13 @@ def check(f: Findings) -> None:
         "growth rate of a transient, mu = 0.6 [1/s]",
         rate,
         p.real,
-        "3 %: read from largest values",
+        "The rate is read from the largest values of a transient, which leaves 3 %.",
         INDEPENDENT,
         relative=3e-2,
     )
     f.zero(
         "B-FRICTION", "closing error of its ledger, relative", step.summary["energy"]["closing_error_relative"], 1e-10,
-        "conserved, losses and work of the belt booked",
+        "The rule conserves energy; losses and the work of the belt are booked.",
     )  # fmt: skip
     c = np.linspace(0.0, 1.2, 241)
     curves = [

@@ -89,23 +89,37 @@ def check(f: Findings) -> None:
     few = assemble_components(build(), modes={"left": 4, "cross": 4, "right": 4})
     whole = few.full_modes(6)
     gap = np.abs(few.coupled.interface[: few.conditions]).max()
-    f.zero("H1", "largest entry of A T [1/sqrt(kg)]", gap, 1e-12, "exact")
-    f.zero("H2", "inertia relief against the sum over modes", flexibility_error(few), 1e-8, "1e-8", SELF)
+    f.zero("H1", "largest entry of A T [1/sqrt(kg)]", gap, 1e-12, "The value is exact; only round-off is left.")
+    f.zero(
+        "H2",
+        "inertia relief against the sum over modes",
+        flexibility_error(few),
+        1e-8,
+        "The sum over all modes rounds to 1e-8.",
+        SELF,
+    )
     for i, value in enumerate(known["frame"]):
         f.row(
             "H3",
             f"mode {i + 1} of the whole frame [Hz]",
             whole[i],
             value,
-            "digits of the recomputed number",
+            "The recomputed number has so many digits.",
             RECOMPUTED,
             tolerance=6e-5,
         )
     kept = sum(few.kept.values())
-    f.row("H3", "modes kept", kept, 15, "4 + (3 + 4) + 4", PROPERTY, tolerance=0.0)
+    f.row("H3", "modes kept", kept, 15, "Modes below the cut-off are 4 + (3 + 4) + 4.", PROPERTY, tolerance=0.0)
     errors = few.frequencies[:6] / whole - 1.0
-    f.zero("H3", "largest error of six modes", np.abs(errors).max(), 2e-5, "1.1e-5 recomputed", SELF)
-    f.between("H3", "smallest error of six modes", errors.min(), -1e-9, 2e-5, "Ritz: none below")
+    f.zero("H3", "largest error of six modes", np.abs(errors).max(), 2e-5, "The recomputation gave 1.1e-5.", SELF)
+    f.between(
+        "H3",
+        "smallest error of six modes",
+        errors.min(),
+        -1e-9,
+        2e-5,
+        "A Ritz method gives no frequency below the whole model's.",
+    )
 
     study = Modification(
         assemble_components(build(), cutoff=900.0), [f"{k}:{p}" for k in ("density", "modulus") for p in PARTS]
@@ -114,7 +128,12 @@ def check(f: Findings) -> None:
     changed, _ = study.forward(change)
     anew = study.synthesis(change).frequencies
     f.zero(
-        "H4", "all frequencies against a new synthesis", np.abs(changed / anew - 1.0).max(), 1e-9, "T is the same", SELF
+        "H4",
+        "all frequencies against a new synthesis",
+        np.abs(changed / anew - 1.0).max(),
+        1e-9,
+        "The transformation is the same; only round-off is left.",
+        SELF,
     )
     heavy = assemble_components(build(density=2700.0 * 2.889), cutoff=900.0).full_modes(3)
     for i, value in enumerate(known["density"]):
@@ -123,11 +142,18 @@ def check(f: Findings) -> None:
             f"mode {i + 1} of a heavier frame [Hz]",
             heavy[i],
             value,
-            "digits of the recomputed number",
+            "The recomputed number has so many digits.",
             RECOMPUTED,
             tolerance=6e-4,
         )
-    f.zero("H4", "three frequencies against it", np.abs(changed[:3] / heavy - 1.0).max(), 1e-6, "17 modes", SELF)
+    f.zero(
+        "H4",
+        "three frequencies against it",
+        np.abs(changed[:3] / heavy - 1.0).max(),
+        1e-6,
+        "The synthesis keeps 17 modes.",
+        SELF,
+    )
 
     change = {"modulus:cross": -2.0 / 3.0}
     soft = assemble_components(build(modulus=7e10 / 3.0), cutoff=900.0).full_modes(3)
@@ -137,7 +163,7 @@ def check(f: Findings) -> None:
             f"mode {i + 1} of a softer frame [Hz]",
             soft[i],
             value,
-            "digits of the recomputed number",
+            "The recomputed number has so many digits.",
             RECOMPUTED,
             tolerance=1e-3,
         )
@@ -146,16 +172,35 @@ def check(f: Findings) -> None:
         "baseline's modes",
         np.abs(study.forward(change)[0][:3] / soft - 1.0).max(),
         0.02,
-        "1.6 % recomputed",
+        "The recomputation gave 1.6 %.",
         SELF,
     )
     again = study.synthesis(change).frequencies[:3]
-    f.zero("H5", "new modes", np.abs(again / soft - 1.0).max(), 1e-3, "0.06 % recomputed", SELF)
-    f.zero("H5", "the changed whole model", np.abs(study.full(change, 3) / soft - 1.0).max(), 1e-9, "another way", SELF)
+    f.zero("H5", "new modes", np.abs(again / soft - 1.0).max(), 1e-3, "The recomputation gave .06 %.", SELF)
+    f.zero(
+        "H5",
+        "the changed whole model",
+        np.abs(study.full(change, 3) / soft - 1.0).max(),
+        1e-9,
+        "The changed whole model is another way to the same frequencies.",
+        SELF,
+    )
 
     sums = study.sensitivities().reshape(2, 3, -1).sum(axis=1)
-    f.zero("H6", "densities: sum + 1", np.abs(sums[0] + 1.0).max(), 1e-9, "all mass")
-    f.zero("H6", "moduli: sum - 1", np.abs(sums[1] - 1.0).max(), 1e-9, "all stiffness")
+    f.zero(
+        "H6",
+        "densities: sum + 1",
+        np.abs(sums[0] + 1.0).max(),
+        1e-9,
+        "The sensitivities to all densities hold all mass, so that they add up to -1.",
+    )
+    f.zero(
+        "H6",
+        "moduli: sum - 1",
+        np.abs(sums[1] - 1.0).max(),
+        1e-9,
+        "The sensitivities to all moduli hold all stiffness, so that they add up to 1.",
+    )
 
     _inverse(f, study, known)
 
@@ -176,13 +221,13 @@ def check(f: Findings) -> None:
             f"error of mode 6, cut-off {cutoff} Hz",
             error,
             value,
-            "two digits",
+            "The recomputed number has two digits.",
             RECOMPUTED,
             tolerance=max(0.01 * value, 6e-7),
         )
-        f.between("H9", f"worst below half of {cutoff} Hz", reached[cutoff], -1e-9, 0.01, "1 %")
+        f.between("H9", f"worst below half of {cutoff} Hz", reached[cutoff], -1e-9, 0.01, "1 % is demanded.")
     f.between("H9", "largest ratio of errors of mode 6 in turn", max(b / a for a, b in zip(six, six[1:], strict=False)),
-              0.0, 0.5, "they fall")  # fmt: skip
+              0.0, 0.5, "The errors fall from one cut-off to the next.")  # fmt: skip
     f.figure("Error by cut-off", curves, "Mode", "Error of the frequency [%]", "6, 12, 17 and 29 modes kept.", "log")
     bars = [
         Curve(np.arange(1.0, 4.0) + 0.13 * (2 * i - 5) / 2, row[:3], p.name, "bar")
@@ -200,7 +245,7 @@ def _inverse(f: Findings, study: Modification, known: Mapping) -> None:
         "alpha",
         answers[0].alpha,
         known["alpha"][0],
-        "digits of the recomputed number",
+        "The recomputed number has so many digits.",
         RECOMPUTED,
         tolerance=1e-4,
     )
@@ -209,20 +254,44 @@ def _inverse(f: Findings, study: Modification, known: Mapping) -> None:
         "alpha of first order",
         (0.81 - 1.0) / slope,
         known["first order"],
-        "digits of the recomputed number",
+        "The recomputed number has so many digits.",
         RECOMPUTED,
         tolerance=1e-4,
     )
     lowered = assemble_components(build(density=2700.0 * (1.0 + answers[0].alpha)), cutoff=900.0).full_modes(4)
-    f.row("H7", "mode 2 of the whole frame then [Hz]", lowered[1], known["lowered"], "1e-6", RECOMPUTED, relative=1e-6)
+    f.row(
+        "H7",
+        "mode 2 of the whole frame then [Hz]",
+        lowered[1],
+        known["lowered"],
+        "Newton's method on the frequency leaves 1e-6.",
+        RECOMPUTED,
+        relative=1e-6,
+    )
     f.row(
         "H8",
         "alpha of the second root",
         answers[1].alpha,
         known["alpha"][1],
-        "digits of the recomputed number",
+        "The recomputed number has so many digits.",
         RECOMPUTED,
         tolerance=1e-3,
     )
-    f.row("H8", "the mode at the frequency then", answers[1].mode, 3, "exact", PROPERTY, tolerance=0.0)
-    f.row("H8", "its frequency [Hz]", answers[1].frequencies[2], known["lowered"], "1e-6", RECOMPUTED, relative=1e-6)
+    f.row(
+        "H8",
+        "the mode at the frequency then",
+        answers[1].mode,
+        3,
+        "The value is exact; only round-off is left.",
+        PROPERTY,
+        tolerance=0.0,
+    )
+    f.row(
+        "H8",
+        "its frequency [Hz]",
+        answers[1].frequencies[2],
+        known["lowered"],
+        "Newton's method on the frequency leaves 1e-6.",
+        RECOMPUTED,
+        relative=1e-6,
+    )

@@ -71,7 +71,7 @@ def check(f: Findings) -> None:
         "limit of the tip over the length, one turn",
         np.abs(extrapolated(found, 3.0) - exact((0.1,))[0]).max() / LENGTH,
         1e-6,
-        "boundary-value solution in the file",
+        "The file solves the boundary-value problem; extrapolation of three meshes leaves the rest.",
         INDEPENDENT,
     )
     # increments may be cut, so rows are found by their load factor
@@ -81,7 +81,7 @@ def check(f: Findings) -> None:
         f.zero(
             "B-HELIX", f"tip over the length, 100 elements, {share:g} of the loads",
             np.abs(path[np.abs(load - share).argmin()] - tip).max() / LENGTH, 5e-5,
-            "elements turn by 0.63 rad at full load", RECOMPUTED,
+            "Elements turn by .63 rad at full load.", RECOMPUTED,
         )  # fmt: skip
     points = np.array([[share, *tip] for share, tip in known.items()])
     f.figure(

@@ -116,7 +116,7 @@ def check(f: Findings) -> None:
             f"period [s], {name}, h -> 0",
             limit(*times),
             known[name]["period"],
-            "digits",
+            "The reference has so many digits.",
             RECOMPUTED,
             relative=2e-8,
         )
@@ -128,7 +128,7 @@ def check(f: Findings) -> None:
                 f"error of P3({when:g} s) [m], {name}, h -> 0",
                 error,
                 1e-7,
-                "fourth order of the limit",
+                "The limit is extrapolated with an error of fourth order.",
                 RECOMPUTED,
             )
         fine = runs[1]
@@ -139,16 +139,28 @@ def check(f: Findings) -> None:
         rates = 2.0 * np.polynomial.polynomial.polyfit(t**2, joints, 3)[0]
         for what, value in (("smallest", np.abs(rates).min()), ("largest", np.abs(rates).max())):
             f.row(
-                case, f"{what} acceleration of a joint at rest [rad/s2], {name}", value, known[name]["acceleration"],
-                "h^2 of the first 40 steps of 5 ms", RECOMPUTED, relative=1e-4,
-            )  # fmt: skip
+                case,
+                f"{what} acceleration of a joint at rest [rad/s2], {name}",
+                value,
+                known[name]["acceleration"],
+                "The acceleration is taken from the first 40 steps of 5 ms, with an error of h^2.",
+                RECOMPUTED,
+                relative=1e-4,
+            )
         f.zero(case, f"change of the energy, {name}, h = 5 ms", energy_error(fine.steps[0], constant=True), CONSERVED,
-               "conserved")  # fmt: skip
+               "The rule conserves it exactly; only round-off is left.")  # fmt: skip
         curves += [
             Curve(fine.steps[0].time, fine.sensor("P3").values[:, i], f"{c}, {name}") for i, c in enumerate("xyz")
         ]
         iterations = fine.steps[0].summary["iterations"] / fine.steps[0].summary["n_steps"]
-        f.between(case, f"Newton iterations per step, {name}, h = 5 ms", iterations, 1.0, 3.0, "as without redundancy")
+        f.between(
+            case,
+            f"Newton iterations per step, {name}, h = 5 ms",
+            iterations,
+            1.0,
+            3.0,
+            "Redundant constraints must not cost iterations.",
+        )
         if side == 0.0:
             lowest = fine.steps[0].ledger("potential").min()
             f.row(
@@ -156,7 +168,7 @@ def check(f: Findings) -> None:
                 "smallest potential energy [J], h = 5 ms",
                 lowest,
                 known["potential"],
-                "a step beside it",
+                "The smallest value lies within a step.",
                 RECOMPUTED,
                 tolerance=1e-4,
             )
@@ -164,17 +176,17 @@ def check(f: Findings) -> None:
             rank = re.search(r"30 constraints of rank (\d+)", warning)
             f.row(
                 case, "rank of the 30 constraints, as reported", float(rank[1]) if rank else 0.0, known["rank"],
-                "a count", PROPERTY, tolerance=0.0,
+                "The rank is a whole number.", PROPERTY, tolerance=0.0,
             )  # fmt: skip
     beams = [solve(build(h, elements=1, duration=4.0)) for h in (0.01, 0.005)]
     times = [period(r.steps[0].time, r.sensor("P3").values) for r in beams]
     f.row(
         case, "period [s], each rod a stiff beam, h -> 0", limit(*times), known["thin rods"]["period"],
-        "bending under the weight: 1e-5", RECOMPUTED, relative=1e-4,
+        "The stiff beams bend by 1e-5 under their weight.", RECOMPUTED, relative=1e-4,
     )  # fmt: skip
     f.zero(
         case, "change of the energy, beams, h = 5 ms", energy_error(beams[1].steps[0], constant=True), CONSERVED,
-        "conserved",
+        "The rule conserves it exactly; only round-off is left.",
     )  # fmt: skip
     f.figure("Point P3", curves[:3], "Time [s]", "Coordinates [m]", "Thin rods, h = 5 ms.")
     f.energy_figure({"thin rods": fine.steps[0], "beams": beams[1].steps[0]})

@@ -97,7 +97,12 @@ def check(f: Findings) -> None:
         errors = [float(np.linalg.norm(p - place)) for p in places]
         if when <= 2.0:
             f.between(
-                case, f"order of the error of P5({when:g} s)", np.log2(errors[1] / errors[2]), 1.9, 2.1, "order 2"
+                case,
+                f"order of the error of P5({when:g} s)",
+                np.log2(errors[1] / errors[2]),
+                1.9,
+                2.1,
+                "The rule is of second order.",
             )
         # what extrapolation leaves of a rule with even orders, bounded by the ratio of its first two corrections
         left = float(np.linalg.norm(extrapolated(places, 2.0) - place))
@@ -107,12 +112,12 @@ def check(f: Findings) -> None:
             f"error of P5({when:g} s) [m], h -> 0",
             left,
             bound,
-            "independent computation; next order of h",
+            "The file integrates the open chain; the extrapolation leaves the next order of h.",
             INDEPENDENT,
         )
     for run, h in zip(runs, STEPS, strict=True):
         f.zero(case, f"change of the energy, h = {1e3 * h:g} ms", energy_error(run.steps[0], constant=True), CONSERVED,
-               "conserved")  # fmt: skip
+               "The rule conserves it exactly; only round-off is left.")  # fmt: skip
     tip = runs[-1].sensor("tip").values
     time = runs[-1].steps[0].time
     curves = [Curve(time, tip[:, k], name) for k, name in enumerate("xyz")]

@@ -180,7 +180,7 @@ def check(f: Findings) -> None:
     found = solve(rigid(1e-3)).drives()["drive shoulder"]
     f.row(
         "B-INVERSE", "one rigid link: largest torque [N m]", np.abs(found).max(), known["rigid torque"],
-        "(2 pi h)^2/2 and the place of the maximum: 3e-5", CLOSED_FORM, relative=3e-5,
+        "The rule leaves (2 pi h)^2/2, and the place of the maximum 3e-5.", CLOSED_FORM, relative=3e-5,
     )  # fmt: skip
     sizes = (4e-3, 2e-3, 1e-3)
     for chain, limit in (("open", 2e-6), ("closed", 2e-6)):
@@ -199,14 +199,20 @@ def check(f: Findings) -> None:
             )
         f.zero(
             "B-INVERSE", f"{chain} chain run forward: largest distance of the tip [m], h = 1 ms", off[-1], limit,
-            "second order in h; links of 1 m",
+            "The error is of second order in h; links are 1 m long.",
         )  # fmt: skip
         f.row(
             "B-INVERSE", f"{chain} chain: order of that distance, h = 2 to 1 ms", np.log2(off[-2] / off[-1]), 2.0,
-            "second order: 0.2", PROPERTY, tolerance=0.2,
+            "The error is of second order; two steps show it within .2.", PROPERTY, tolerance=0.2,
         )  # fmt: skip
         error = max(energy_error(inverse.steps[0]), energy_error(forward.steps[0]))
-        f.zero("B-INVERSE", f"{chain} chain: closing error of the energy", error, CONSERVED, "drivers and loads booked")
+        f.zero(
+            "B-INVERSE",
+            f"{chain} chain: closing error of the energy",
+            error,
+            CONSERVED,
+            "Drivers and loads are booked; only round-off is left.",
+        )
         f.figure(
             f"Torques of the {chain} chain",
             [Curve(t, values, name.removeprefix("drive ")) for name, values in drives.by_sensor.items()],
@@ -266,40 +272,50 @@ def check_path(f: Findings) -> None:
         label += f", h = {1e3 * h:g} ms"
         f.row(
             "B-PATH", f"{label}: largest torque [N m]", np.abs(torque).max(), largest,
-            "independent computation here: steps, and 1e-5 of the way", INDEPENDENT, relative=5e-4,
+            "The file computes the integral; steps and 1e-5 of the way leave the rest.", INDEPENDENT, relative=5e-4,
         )  # fmt: skip
         f.row(
             "B-PATH", f"{label}: torque as the path begins, over the largest", np.interp(0.0, now, torque) / largest,
-            np.interp(0.0, t, exact) / largest, "independent computation here: h^2", INDEPENDENT, tolerance=5e-4,
+            np.interp(0.0, t, exact) / largest,
+            "The file computes the integral; the rule leaves an error of h^2.", INDEPENDENT, tolerance=5e-4,
         )  # fmt: skip
         f.zero(
             "B-PATH",
             f"{label}: largest error of the torque at any time, over the largest one",
             np.abs(torque - np.interp(now, t, exact)).max() / largest,
             limit,
-            "independent computation here: h^2",
+            "The file computes the integral; the rule leaves an error of h^2.",
             INDEPENDENT,
         )
         f.row(
             "B-PATH", f"{label}: pre-action above a hundredth of the largest torque [s]", _early(now, torque),
-            _early(t, exact), "independent computation here; a step", INDEPENDENT, tolerance=h,
+            _early(t, exact),
+            "The file computes the integral; the instant is known to a step.", INDEPENDENT, tolerance=h,
         )  # fmt: skip
         f.row(
             "B-PATH", f"{label}: slowest growing zero [1/s]", report.slowest_growing_zero, known["pencil"][0],
-            "closed form; 8 elements", CLOSED_FORM, relative=5e-5,
+            "The closed form is exact; 8 elements leave the rest.", CLOSED_FORM, relative=5e-5,
         )  # fmt: skip
         rigid = known["inertia"] * np.pi / duration**2 * np.sin(2.0 * np.pi * t / duration)
         rigid[(t < 0.0) | (t > duration)] = 0.0
         error, other = (forward_error(duration, 5e-4, t, values) for values in (exact, rigid))
         own = forward_error(duration, h, now, torque)
-        f.zero("B-PATH", f"{label}: tip off its path under this torque [m]", own, 1e-5, "tolerance: 1e-5 of the way")
+        f.zero(
+            "B-PATH",
+            f"{label}: tip off its path under this torque [m]",
+            own,
+            1e-5,
+            "The iteration ends at 1e-5 of the way.",
+        )
         f.zero(
             "B-PATH", f"{label}: the same under the frequency integral, h = 0.5 ms [m]", error,
-            known["forward, recomputed"][duration], "recomputed by the trapezoidal rule: no more than that", RECOMPUTED,
+            known["forward, recomputed"][duration],
+            "The trapezoidal rule leaves no more than the recomputed value.", RECOMPUTED,
         )  # fmt: skip
         f.row(
             "B-PATH", f"{label}: the same under the torque of a rigid link, h = 0.5 ms [m]", other,
-            known["rigid torque, recomputed"][duration], "two digits", RECOMPUTED, relative=2e-2,
+            known["rigid torque, recomputed"][duration],
+            "The recomputed number has two digits.", RECOMPUTED, relative=2e-2,
         )  # fmt: skip
         scaled = (t > -0.06) & (t < duration + 0.06)
         curves += [
@@ -331,16 +347,22 @@ def check_pencil(f: Findings) -> None:
                 f"eigenvalue {printed:g} [1/s], {label}",
                 found,
                 exact,
-                "1e-5: mesh",
+                "The mesh leaves 1e-5.",
                 CLOSED_FORM,
                 relative=1e-5,
             )
         size = known["pencil"][0]
         f.zero(
             "B-INV", f"imaginary parts over the lowest, {label}", np.abs(modes.values.imag).max() / size, 1e-9,
-            "real pairs",
+            "All eigenvalues are real.",
         )  # fmt: skip
-        f.zero("B-INV", f"sum of each pair over the lowest, {label}", np.abs(p + p[::-1]).max() / size, 1e-8, "+-p")
+        f.zero(
+            "B-INV",
+            f"sum of each pair over the lowest, {label}",
+            np.abs(p + p[::-1]).max() / size,
+            1e-8,
+            "Eigenvalues come in pairs +-p.",
+        )
         good_pairs(f, "B-INV", label, {"residuals": modes.residuals, "biorthogonality": modes.biorthogonality})
     response = linearise(link()).state_space(["torque"], ["tip"])
     across = response.outputs.index("tip.y")
@@ -351,7 +373,7 @@ def check_pencil(f: Findings) -> None:
             f"zero of tip/torque, {p:.6g} [1/s], state space",
             zero,
             p,
-            "1e-5: mesh",
+            "The mesh leaves 1e-5.",
             CLOSED_FORM,
             relative=1e-5,
         )

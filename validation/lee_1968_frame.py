@@ -76,15 +76,18 @@ def check(f: Findings) -> None:
             errors.append(abs(upper / known["extrapolated"] - 1.0))
             kinds = "".join(c["kind"][0] for c in step.summary["critical_points"])
             f.zero(
-                "B-LEE", f"critical points other than the two limits, {n} elements, {label}", kinds != "ll", 0.0, "told"
+                "B-LEE", f"critical points other than the two limits, {n} elements, {label}", kinds != "ll", 0.0,
+                "The step reports the critical points and their kinds."
             )  # fmt: skip
             if not sines:
                 f.row(
-                    "B-LEE", f"limit load, {n} elements per leg, {label}", upper, coarse, "1 %: other elements",
+                    "B-LEE", f"limit load, {n} elements per leg, {label}", upper, coarse,
+                    "The recomputation has other elements, which makes 1 %.",
                     RECOMPUTED, relative=0.01,
                 )  # fmt: skip
                 f.row(
-                    "B-LEE", f"lower limit load, {n} elements per leg, {label}", lower, known["lower"], "1 %: likewise",
+                    "B-LEE", f"lower limit load, {n} elements per leg, {label}", lower, known["lower"],
+                    "The recomputation has other elements, which makes 1 %.",
                     RECOMPUTED, relative=0.01,
                 )  # fmt: skip
             if n == 40:
@@ -101,11 +104,11 @@ def check(f: Findings) -> None:
                     for k, axis in enumerate("uv"):
                         f.row(
                             "B-LEE", f"{axis} at the {name}, 40 elements, {label}", abs(u[place, k]), exact[k],
-                            "points of the path lie 3 apart there", RECOMPUTED, tolerance=3.0,
+                            "Points of the path lie 3 apart there.", RECOMPUTED, tolerance=3.0,
                         )  # fmt: skip
                     f.between(
                         "B-LEE", f"nearest point over the {name}, {label}", abs(load[place] / value), 0.99, 1.0 + 1e-9,
-                        "next to it", SELF,
+                        "The nearest point of the path lies next to it.", SELF,
                     )  # fmt: skip
             if n == 20:
                 u = solution.sensor("load point").values
@@ -113,6 +116,7 @@ def check(f: Findings) -> None:
         if sines:
             f.row(
                 "B-LEE", f"order of convergence of the limit load, 10 to 40 elements, {label}",
-                0.5 * np.log2(errors[0] / errors[2]), 2.0, "0.3", PROPERTY, tolerance=0.3,
+                0.5 * np.log2(errors[0] / errors[2]), 2.0,
+                "The meshes show the order within .3.", PROPERTY, tolerance=0.3,
             )  # fmt: skip
     f.figure("Lee's frame", curves, "Displacement v under the load", "Load", "20 elements per leg.")

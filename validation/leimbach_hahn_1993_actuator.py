@@ -74,16 +74,22 @@ def check(f: Findings) -> None:
     poles = np.linalg.eigvals(linearise(model).state_space().A)
     frequency = AREA / np.sqrt(CAPACITY * MASS)
     f.row("B-ACTUATOR", "frequency on locked oil [rad/s]", float(np.abs(poles.imag).max()), frequency,
-          "closed form A/sqrt(C M)", CLOSED_FORM, relative=1e-9)  # fmt: skip
+          "The closed form is A/sqrt(C M); the step size leaves the rest.", CLOSED_FORM, relative=1e-9)  # fmt: skip
     model.force("push", "mass", (1e3, 0.0))
     model.initial_speed("mass", "x", 0.0)
     model.transient_step(40 * np.pi / frequency, 0.01 * np.pi / frequency, frames=0)
     solution = solve(model)
     middle = float(solution.sensor("way").values[1:, 0].mean())
     f.row("B-ACTUATOR", "mean way under 1 kN on locked oil [m]", middle, 1e3 * CAPACITY / AREA**2,
-          "closed form F C/A^2 over whole periods; the rule turns them by (w h)^2/12", CLOSED_FORM,
+          "The closed form is F C/A^2 over whole periods; the rule turns them by (w h)^2/12.", CLOSED_FORM,
           relative=1e-3)  # fmt: skip
-    f.zero("B-ACTUATOR", "closing error, locked", energy_error(solution.steps[0]), CONSERVED, "property: round-off")
+    f.zero(
+        "B-ACTUATOR",
+        "closing error, locked",
+        energy_error(solution.steps[0]),
+        CONSERVED,
+        "All energy is booked; only round-off is left.",
+    )
     # the loop
     loop = {"leakage": LEAKAGE, "gain": GAIN, "kp": KP, "position": REFERENCE}
     model = build(**loop)
@@ -91,10 +97,18 @@ def check(f: Findings) -> None:
     expected = np.linalg.eigvals(closed_loop())
     for k, p in enumerate(complex(*p) for p in solve(model).summary["steps"][-1]["eigenvalues"]):
         nearest = expected[np.abs(expected - p).argmin()]
-        f.row("B-ACTUATOR", f"pole {k + 1}, real part [1/s]", p.real, nearest.real, "eigenvalues of the 3x3 matrix",
+        f.row("B-ACTUATOR", f"pole {k + 1}, real part [1/s]", p.real, nearest.real,
+            "The eigenvalues are those of the 3 x 3 matrix written by hand.",
               INDEPENDENT, tolerance=1e-9 * abs(nearest))  # fmt: skip
-        f.row("B-ACTUATOR", f"pole {k + 1}, imaginary part [1/s]", p.imag, nearest.imag,
-              "eigenvalues of the 3x3 matrix", INDEPENDENT, tolerance=1e-9 * abs(nearest))  # fmt: skip
+        f.row(
+            "B-ACTUATOR",
+            f"pole {k + 1}, imaginary part [1/s]",
+            p.imag,
+            nearest.imag,
+            "The eigenvalues are those of the 3 x 3 matrix written by hand.",
+            INDEPENDENT,
+            tolerance=1e-9 * abs(nearest),
+        )
     errors, curves = [], []
     for h in (4e-4, 2e-4, 1e-4):
         model = build(**loop)
@@ -104,16 +118,32 @@ def check(f: Findings) -> None:
         exact = step_response(DURATION)
         errors.append(abs(found[0] - exact[0]))
         if h == 1e-4:
-            f.row("B-ACTUATOR", f"way after the step [m], h = {h:g} s", found[0], exact[0],
-                  "closed form by the matrix exponential; order 2", CLOSED_FORM, tolerance=2e-6)  # fmt: skip
-            f.row("B-ACTUATOR", f"pressure after the step [Pa], h = {h:g} s", found[1], exact[2],
-                  "closed form by the matrix exponential; order 2", CLOSED_FORM, tolerance=1e2)  # fmt: skip
+            f.row(
+                "B-ACTUATOR",
+                f"way after the step [m], h = {h:g} s",
+                found[0],
+                exact[0],
+                "The matrix exponential is exact; the rule leaves an error of second order.",
+                CLOSED_FORM,
+                tolerance=2e-6,
+            )
+            f.row(
+                "B-ACTUATOR",
+                f"pressure after the step [Pa], h = {h:g} s",
+                found[1],
+                exact[2],
+                "The matrix exponential is exact; the rule leaves an error of second order.",
+                CLOSED_FORM,
+                tolerance=1e2,
+            )
             way = solution.sensor("way")
             curves.append(Curve(way.t, way.values[:, 0], "actuator"))
             t = way.t[::100]
             curves.append(Curve(t, np.array([step_response(x)[0] for x in t]), "matrix exponential", style="o"))
         f.zero("B-ACTUATOR", f"closing error, loop, h = {h:g} s", energy_error(solution.steps[0]), CONSERVED,
-               "property: round-off of what is stored, lost and fed in")  # fmt: skip
+               "What is stored, lost and fed in is booked; only round-off is left.")  # fmt: skip
     order = float(np.log2(errors[1] / errors[2]))
-    f.row("B-ACTUATOR", "order of the way", order, 2.0, "order of the mid-point rule", PROPERTY, tolerance=0.1)
+    f.row(
+        "B-ACTUATOR", "order of the way", order, 2.0, "The mid-point rule is of second order.", PROPERTY, tolerance=0.1
+    )
     f.figure("Step of the reference", curves, "Time [s]", "Way [m]", "The position loop of the actuator.")

@@ -109,10 +109,14 @@ def check(f: Findings) -> None:
                 for j in range(2):
                     scale = max(1.0, float(np.abs(known[name]).max()))
                     f.row(
-                        "B-LINKS", f"{name}{i + 1}{j + 1}, g = {gravity:g} m/s^2", found[name][i, j], known[name][i, j],
-                        "closed form; 1e-7: accelerations of a step of 1e-10 s carry round-off", CLOSED_FORM,
+                        "B-LINKS",
+                        f"{name}{i + 1}{j + 1}, g = {gravity:g} m/s^2",
+                        found[name][i, j],
+                        known[name][i, j],
+                        "The closed form is exact; accelerations of a step of 1e-10 s carry a round-off of 1e-7.",
+                        CLOSED_FORM,
                         tolerance=1e-7 * scale,
-                    )  # fmt: skip
+                    )
     f.figure(
         "Determinant of K + i w D - w^2 M", curves, "w [rad/s]", "|det| [(N m/rad)^2]",
         "Small motions about the arm in motion, without and with weight.",

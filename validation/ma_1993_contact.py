@@ -181,10 +181,17 @@ def _spheres(f: Findings) -> None:
         away = 2.0 * step.series["sensor/speed"][-1, 0]
         time = contact_time(step)
         curves.append(Curve(-gap[gap < 0.0] * 1e6, force[gap < 0.0], label))
-        f.zero("B-SPHERES", f"closing error of the energy, {label}", energy_error(step), CONSERVED, "round-off")
+        f.zero(
+            "B-SPHERES",
+            f"closing error of the energy, {label}",
+            energy_error(step),
+            CONSERVED,
+            "Theory gives this value exactly; only round-off is left.",
+        )
         f.zero(
             "B-SPHERES", f"change of the linear momentum, {label}",
-            constancy(step, "linear momentum", scale=2.0 * EFFECTIVE * SPEED), CONSERVED, "round-off",
+            constancy(step, "linear momentum", scale=2.0 * EFFECTIVE * SPEED), CONSERVED,
+            "Theory gives this value exactly; only round-off is left.",
         )  # fmt: skip
         if label == "elastic":
             why = "closed form (Hertz); h = .1 microseconds"
@@ -194,7 +201,8 @@ def _spheres(f: Findings) -> None:
             )  # fmt: skip
             f.row("B-SPHERES", "largest penetration [m]", -gap.min(), known["deepest"], why, CLOSED_FORM, relative=1e-4)
             f.row(
-                "B-SPHERES", "speed after elastic contact [m/s]", away, 2.0 * SPEED, "closed form", CLOSED_FORM,
+                "B-SPHERES", "speed after elastic contact [m/s]", away, 2.0 * SPEED,
+                "The closed form is exact; the method's own error is left.", CLOSED_FORM,
                 relative=1e-9,
             )  # fmt: skip
         elif label == "indentation":
@@ -205,7 +213,15 @@ def _spheres(f: Findings) -> None:
                 ("largest force [N]", force.max(), 336.0, known["force"], "from rounded numbers", 1.68, 0.03346),
             ):
                 f.row("B-SPHERES", f"{name}, printed", value, digits, why, paper, tolerance=tolerance)
-                f.row("B-SPHERES", f"{name}, closed form", value, exact, "step", CLOSED_FORM, tolerance=close)
+                f.row(
+                    "B-SPHERES",
+                    f"{name}, closed form",
+                    value,
+                    exact,
+                    "The closed form is exact; the step size leaves the rest.",
+                    CLOSED_FORM,
+                    tolerance=close,
+                )
         else:
             compression, restitution, speed = known["damped"]
             why = "independent: integration by scipy"
@@ -229,16 +245,28 @@ def _vibro(f: Findings) -> None:
         largest = float(step.series["sensor/force"][1:].max()) / STOPPED
         f.row(
             "B-VIBRO", f"largest deceleration at {speed:g} m/s [m/s^2]", largest, known,
-            "two decimals", printed("Ma, Menon, Lankarani (1993), table 2"), tolerance=0.006,
+            "The source prints two decimals.", printed("Ma, Menon, Lankarani (1993), table 2"), tolerance=0.006,
         )  # fmt: skip
-        f.zero("B-VIBRO", f"closing error of the energy at {speed:g} m/s", energy_error(step), CONSERVED, "round-off")
+        f.zero(
+            "B-VIBRO",
+            f"closing error of the energy at {speed:g} m/s",
+            energy_error(step),
+            CONSERVED,
+            "Theory gives this value exactly; only round-off is left.",
+        )
 
 
 def _balls(f: Findings) -> None:
     for h in (5e-3, 1e-4):
         step = solve(floor(h, 2.0, height=0.4)).steps[0]
         change = energy_error(step, constant=True)
-        f.zero("B-BALLS", f"change of the energy, bouncing ball, h = {h:g} s", change, CONSERVED, "elastic contact")
+        f.zero(
+            "B-BALLS",
+            f"change of the energy, bouncing ball, h = {h:g} s",
+            change,
+            CONSERVED,
+            "The contact is elastic, and the rule conserves energy.",
+        )
     # after t = 2 v0/(7 mu g) the ball rolls; energy before: friction has taken 2/7 of the kinetic energy
     step = solve(floor(1e-3, 0.5, coefficient=0.2, smoothing=1e-3)).steps[0]
     rolls = 2.0 / (7.0 * 0.2 * 9.81)
@@ -256,7 +284,8 @@ def _balls(f: Findings) -> None:
     why = "closed form; 1e-5: creep below the smoothing speed of 1 mm/s"
     f.row("B-BALLS", "its place [m]", last["place"][0], place, why, CLOSED_FORM, relative=1e-5)
     f.row(
-        "B-BALLS", "what friction has taken [J]", float(step.ledger("dissipated")[-1]), 1.0 / 7.0, "closed form",
+        "B-BALLS", "what friction has taken [J]", float(step.ledger("dissipated")[-1]), 1.0 / 7.0,
+        "The closed form is exact; the method's own error is left.",
         CLOSED_FORM, relative=1e-4,
     )  # fmt: skip
     step = solve(bowl(1e-3, 0.05)).steps[0]
@@ -270,10 +299,22 @@ def _balls(f: Findings) -> None:
     step = solve(cradle(1e-5)).steps[0]
     speeds = [float(step.series[f"sensor/ball {k + 1}"][-1, 0]) for k in range(5)]
     f.row(
-        "B-BALLS", "speed of the last ball of the cradle [m/s]", speeds[-1], 1.0, "closed form", CLOSED_FORM,
+        "B-BALLS", "speed of the last ball of the cradle [m/s]", speeds[-1], 1.0,
+        "The closed form is exact; the method's own error is left.", CLOSED_FORM,
         relative=1e-6,
     )  # fmt: skip
     f.zero(
-        "B-BALLS", "largest speed of the others", max(map(abs, speeds[:-1])), 1e-6, "closed form: at rest", CLOSED_FORM
+        "B-BALLS",
+        "largest speed of the others",
+        max(map(abs, speeds[:-1])),
+        1e-6,
+        "The other balls stay at rest in the closed form.",
+        CLOSED_FORM,
     )
-    f.zero("B-BALLS", "change of the cradle's energy", energy_error(step, constant=True), CONSERVED, "elastic contact")
+    f.zero(
+        "B-BALLS",
+        "change of the cradle's energy",
+        energy_error(step, constant=True),
+        CONSERVED,
+        "The contact is elastic, and the rule conserves energy.",
+    )

@@ -57,14 +57,22 @@ def check(f: Findings) -> None:
                 known["inertia"],
             ),
         ):
-            f.row("M14", f"{name}, {many}", value, exact, "exact: round-off", CLOSED_FORM, relative=1e-12)
+            f.row(
+                "M14",
+                f"{name}, {many}",
+                value,
+                exact,
+                "The matrix is exact in rigid motion; only round-off is left.",
+                CLOSED_FORM,
+                relative=1e-12,
+            )
     lumped = solve(build(1, spin=2.0, mass="lumped")).steps[0]
     f.row(
         "M14",
         "lumped masses, 1 element: inertia about the end (for comparison)",
         lumped.ledger("kinetic")[0] / 2.0,
         0.5 * known["mass"] * LENGTH**2,
-        "half the mass at the other end: m l^2/2",
+        "Half of the mass lies at the other end, so that the inertia is m l^2/2.",
         CLOSED_FORM,
         relative=1e-12,
     )

@@ -145,11 +145,17 @@ def check(f: Findings) -> None:
                 f"the same against the recomputed value ({label})",
                 value,
                 known["recomputed"][i],
-                "other discretisations: axial waves of the start ride on a flat maximum",
+                "The recomputation has another discretisation; axial waves of the start ride on a flat maximum.",
                 RECOMPUTED,
                 tolerance=1e-5,
             )
-            f.zero(case, f"closing error of the ledger ({label})", energy_error(step), 1e-10, "all work is booked")
+            f.zero(
+                case,
+                f"closing error of the ledger ({label})",
+                energy_error(step),
+                1e-10,
+                "All work is booked; only round-off is left.",
+            )
             curves += [
                 Curve(
                     speed * step.time, solution.sensor("deflection").values[:, 0], label, "-" if all_effects else "--"
@@ -173,7 +179,7 @@ def check(f: Findings) -> None:
                 f"closing error of the ledger (generalised strains, {label})",
                 energy_error(generalised.steps[0]),
                 1e-10,
-                "all work is booked",
+                "All work is booked; only round-off is left.",
             )
         coarse = solve(build(2, speed, slider, False, second_order=False, strains="natural"))
         plain = first_maximum(coarse, speed)[1]
@@ -182,7 +188,7 @@ def check(f: Findings) -> None:
             "first maximum with 2 inextensible elements without second-order terms",
             plain,
             known["plain"],
-            "recomputed to 1e-6; too large by 1 to 3 %: the terms act",
+            "The value was recomputed to 1e-6; it is too large by 1 to 3 %, which shows that the terms act.",
             RECOMPUTED,
             tolerance=1e-5,
         )

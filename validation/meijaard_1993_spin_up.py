@@ -143,7 +143,7 @@ def check(f: Findings) -> None:
                     f"smallest tip deflection [m], {label}, against the paper",
                     least,
                     known[data]["paper"][i],
-                    "0.3 %: other discretisation in time",
+                    "The paper has another discretisation in time, which makes .3 %.",
                     PAPER,
                     relative=3e-3,
                 )
@@ -152,7 +152,7 @@ def check(f: Findings) -> None:
                 f"smallest tip deflection [m], {data}, {label}, recomputed",
                 least,
                 known[data]["limit"][i],
-                "0.3 %",
+                "The recomputation has another discretisation, which makes .3 %.",
                 RECOMPUTED,
                 relative=3e-3,
             )
@@ -161,7 +161,7 @@ def check(f: Findings) -> None:
                 f"closing error of the ledger, {data}, {label}",
                 energy_error(solution.steps[0]),
                 1e-10,
-                "the driver's work is booked",
+                "The driver's work is booked; only round-off is left.",
             )
             ledgers[f"{data}, {label}"] = solution.steps[0]
             generalised = solve(build(data, elements, all_effects, strains="generalised"))
@@ -171,7 +171,7 @@ def check(f: Findings) -> None:
                 f"the same with the paper's generalised strains, {data}, {label}, recomputed",
                 least,
                 known[data]["limit"][i],
-                "0.03 %: the paper's own element, h = 0.005 s",
+                "The element is the paper's own; h = .005 s leaves .03 %.",
                 RECOMPUTED,
                 relative=3e-4,
             )
@@ -180,7 +180,7 @@ def check(f: Findings) -> None:
                 f"closing error of the ledger, generalised strains, {data}, {label}",
                 energy_error(generalised.steps[0]),
                 1e-10,
-                "the driver's work is booked",
+                "The driver's work is booked; only round-off is left.",
             )
             if data == "Simo & Vu-Quoc":
                 curves.append(Curve(t, v, label, "-" if all_effects else "--"))
@@ -190,7 +190,7 @@ def check(f: Findings) -> None:
                     "time of the smallest deflection [s], 4 elements",
                     at,
                     known["converged"][1],
-                    "digits of the recomputation",
+                    "The recomputed number has so many digits.",
                     RECOMPUTED,
                     tolerance=0.01,
                 )
@@ -200,7 +200,7 @@ def check(f: Findings) -> None:
                     "amplitude of the vibration at constant speed [m], 4 elements",
                     0.5 * np.ptp(v[late]),
                     known["residual amplitude"],
-                    "0.0003 m",
+                    "The vibration is known to .0003 m.",
                     PAPER,
                     tolerance=3e-4,
                 )
@@ -211,7 +211,7 @@ def check(f: Findings) -> None:
             f"smallest deflection without second-order terms [m], {data}, 2 inextensible elements",
             least,
             known[data]["plain"],
-            "0.5 %: proves that the terms act",
+            "The value lies .5 % off, which shows that the terms act.",
             RECOMPUTED,
             relative=5e-3,
         )
@@ -223,7 +223,7 @@ def check(f: Findings) -> None:
         "smallest tip deflection [m], 16 elements, h = 0.0025 s",
         least,
         known["converged"][0],
-        "a unit of the last digit of the recomputation",
+        "The recomputed number has this last digit.",
         RECOMPUTED,
         tolerance=1e-4,
     )
@@ -232,7 +232,7 @@ def check(f: Findings) -> None:
         "its time [s]",
         at,
         known["converged"][1],
-        "digits of the recomputation",
+        "The recomputed number has so many digits.",
         RECOMPUTED,
         tolerance=0.01,
     )
@@ -242,7 +242,7 @@ def check(f: Findings) -> None:
             f"tip deflection at {second:g} s [m], 16 elements",
             v[round(second / 0.0025)],
             value,
-            "digits of the recomputation; the vibration at the shaft's frequency adds a few 1e-4",
+            "The recomputed number has so many digits; the vibration at the shaft's frequency adds a few 1e-4.",
             RECOMPUTED,
             tolerance=5e-4,
         )
@@ -252,7 +252,7 @@ def check(f: Findings) -> None:
         "mean stretch after 15 s [m], 16 elements",
         u[late].mean(),
         known["steady stretch"],
-        "2 %: the vibration shortens the beam, the formula knows no bending",
+        "The vibration shortens the beam by 2 %; the formula knows no bending.",
         CLOSED_FORM,
         relative=2e-2,
     )

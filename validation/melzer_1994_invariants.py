@@ -111,10 +111,10 @@ def _files(f: Findings) -> None:
         back = read_part(write_part(first, part))
         again = read_part(write_part(second, back))
         off = max(np.abs(getattr(back, k) - getattr(again, k)).max() for k in ("stiffness", "mass", "boundary"))
-    f.zero("B-SID", "difference of a part after .SID_FEM and HDF5", off, 0.0, "all digits are written", SELF)
+    f.zero("B-SID", "difference of a part after .SID_FEM and HDF5", off, 0.0, "All digits are written.", SELF)
     values = [np.sort(np.linalg.eigvals(np.linalg.solve(p.mass, p.stiffness)).real)[6:] for p in (part, back)]
     off = np.abs(values[1] / values[0] - 1.0).max()
-    f.zero("B-SID", "squares of frequencies of a beam and of its .SID_FEM file", off, 1e-6, "round-off of both", SELF)
+    f.zero("B-SID", "squares of frequencies of a beam and of its .SID_FEM file", off, 1e-6, "Both round off.", SELF)
 
 
 def _table(f: Findings) -> None:
@@ -129,8 +129,15 @@ def _table(f: Findings) -> None:
     p = np.linalg.lstsq(np.concatenate((rows, others)), shape, rcond=None)[0]
     for name, wanted in reference().items():
         found = float(p @ part.stiffening[name] @ p)
-        f.row("B-KG", f'deflection x^2/L, {n} elements: p.K p of "{name}"', found, wanted,
-              "the integral, of forces that the elements know exactly", CLOSED_FORM, relative=1e-7)  # fmt: skip
+        f.row(
+            "B-KG",
+            f'deflection x^2/L, {n} elements: p.K p of "{name}"',
+            found,
+            wanted,
+            "The integral is exact, for forces that the elements know exactly.",
+            CLOSED_FORM,
+            relative=1e-7,
+        )
 
 
 def _turning(f: Findings) -> None:
@@ -156,7 +163,7 @@ def _turning(f: Findings) -> None:
         whole.append(solve(model).steps[1].summary["frequencies_hz"])
         for k in range(4):
             f.row("B-KG", f"frequency {k + 1} of the beam at {W:g} rad/s [Hz]", of_data(W)[k], whole[-1][k],
-                  "12 of 102 shapes, small stretch", SELF, relative=2e-3)  # fmt: skip
+                  "12 of 102 shapes are kept, and the stretch is small.", SELF, relative=2e-3)  # fmt: skip
     curves = [Curve(speeds, curve[:, k], f"mode {k + 1}, flexible body data") for k in range(4)]
     curves += [Curve(np.array(at), np.array(whole)[:, k], "" if k else "whole model", "o") for k in range(4)]
     f.figure("Frequencies of a turning beam", curves, "Speed [rad/s]", "Frequency [Hz]",

@@ -123,7 +123,7 @@ def check(f: Findings) -> None:
             label,
             found,
             known["LE1"],
-            "extrapolated to the node",
+            "Stresses are extrapolated to the node.",
             printed("NAFEMS TSNB, Rev. 3 (1990), test LE1"),
             relative=tolerance,
         )
@@ -139,7 +139,7 @@ def check(f: Findings) -> None:
             label,
             found,
             known["LE10"],
-            "extrapolated to the node",
+            "Stresses are extrapolated to the node.",
             printed("NAFEMS TSNB, Rev. 3 (1990), test LE10"),
             relative=tolerance,
         )

@@ -170,11 +170,24 @@ def _clutch(f: Findings) -> None:
     f.row("B-LOCK", "clutch: kinetic energy after it [J]", final["kinetic"], 2.5 * w * w, why, CLOSED_FORM,
           relative=1e-10)  # fmt: skip
     f.row(
-        "B-LOCK", "clutch: dissipated energy [J]", final["dissipated"], blow["loss"], "property: booked", PROPERTY,
+        "B-LOCK", "clutch: dissipated energy [J]", final["dissipated"], blow["loss"],
+        "The loss is booked exactly.", PROPERTY,
         relative=1e-10,
     )  # fmt: skip
-    f.zero("B-LOCK", "clutch: closing error of the energy", energy_error(step), CONSERVED, "round-off")
-    f.zero("B-LOCK", "clutch: speed between the discs [rad/s]", abs(step.series["sensor/slip"][-1, 0]), 1e-12, "exact")
+    f.zero(
+        "B-LOCK",
+        "clutch: closing error of the energy",
+        energy_error(step),
+        CONSERVED,
+        "Theory gives this value exactly; only round-off is left.",
+    )
+    f.zero(
+        "B-LOCK",
+        "clutch: speed between the discs [rad/s]",
+        abs(step.series["sensor/slip"][-1, 0]),
+        1e-12,
+        "The value is exact; only round-off is left.",
+    )
 
 
 def _pendulum(f: Findings) -> None:
@@ -186,11 +199,16 @@ def _pendulum(f: Findings) -> None:
         angle, knee = step.series["sensor/hip"][:, 0], step.series["sensor/knee"][:, 0]
         found[h] = {"angle": angle[-1], **{key: event[key] for key in ("time", "impulse", "loss")}}
         f.zero(
-            "B-LOCK", f"pendulum: closing error of the energy, h = {h:g} s", energy_error(step), CONSERVED, "round-off"
+            "B-LOCK",
+            f"pendulum: closing error of the energy, h = {h:g} s",
+            energy_error(step),
+            CONSERVED,
+            "Theory gives this value exactly; only round-off is left.",
         )
         f.zero(
             "B-LOCK", f"pendulum: play of the latch [rad], h = {h:g} s",
-            float(np.abs(knee[step.time > event["time"] + 1e-9] + BENT).max()), 1e-12, "a constraint, round-off",
+            float(np.abs(knee[step.time > event["time"] + 1e-9] + BENT).max()), 1e-12,
+            "The latch is a constraint; only round-off is left.",
         )  # fmt: skip
     units = {"time": "s", "impulse": "N m s", "loss": "J", "angle": "rad"}
     for key, unit in units.items():
@@ -199,7 +217,8 @@ def _pendulum(f: Findings) -> None:
         why = "dense computation in this file; the limit of second order of two step lengths"
         f.row("B-LOCK", f"pendulum: {key} [{unit}], limit", limit, known[key], why, INDEPENDENT, relative=2e-6)
         order = np.log2(abs(coarse - known[key]) / abs(fine - known[key]))
-        f.row("B-LOCK", f"pendulum: order of the error of the {key}", order, 2.0, "second order", PROPERTY,
+        f.row("B-LOCK", f"pendulum: order of the error of the {key}", order, 2.0,
+            "The error is of second order in h.", PROPERTY,
               tolerance=0.1)  # fmt: skip
 
 
@@ -217,7 +236,8 @@ def _latch(f: Findings) -> None:
     f.row("B-LOCK", "latch: loss [J]", caught["loss"], v * v, exact, CLOSED_FORM, relative=1e-10)
     force = solution.sensor("force")
     held = force.values[(force.t > t + 0.01) & (force.t < 1.99), 0]
-    f.row("B-LOCK", "latch: force that it holds [N]", float(np.abs(held).max()), 5.0, "closed form, k a", CLOSED_FORM,
+    f.row("B-LOCK", "latch: force that it holds [N]", float(np.abs(held).max()), 5.0,
+        "The closed form is k a; only round-off is left.", CLOSED_FORM,
           relative=1e-9)  # fmt: skip
     f.row(
         "B-LOCK",
@@ -228,7 +248,13 @@ def _latch(f: Findings) -> None:
         CLOSED_FORM,
         tolerance=2e-6,
     )
-    f.zero("B-LOCK", "latch: closing error of the energy", energy_error(step), CONSERVED, "round-off")
+    f.zero(
+        "B-LOCK",
+        "latch: closing error of the energy",
+        energy_error(step),
+        CONSERVED,
+        "Theory gives this value exactly; only round-off is left.",
+    )
     f.figure(
         "Latch", [Curve(step.time, step.series["sensor/way"][:, 0] + 0.3, "slide")], "Time [s]", "Place [m]",
         "Caught at 0.1 m, let go at 2 s.",
@@ -247,14 +273,26 @@ def _brake(f: Findings) -> None:
         rest = angle[(t > 4.0 + 1e-9) & (t < 11.0)]
         f.row("B-LOCK", f"brake: angle to rest J w^2/(2 M) [rad], h = {h:g} s", rest[0], 12.0, why, CLOSED_FORM,
               relative=1e-10)  # fmt: skip
-        f.zero("B-LOCK", f"brake: motion while it holds [rad], h = {h:g} s", float(np.ptp(rest)), 1e-12, "a constraint")
+        f.zero(
+            "B-LOCK",
+            f"brake: motion while it holds [rad], h = {h:g} s",
+            float(np.ptp(rest)),
+            1e-12,
+            "The brake is a constraint; only round-off is left.",
+        )
         f.row("B-LOCK", f"brake: time at which it slips again [s], h = {h:g} s", slip["time"], 11.0, why, CLOSED_FORM,
               relative=1e-9)  # fmt: skip
         exact = 12.0 + 0.5 * 3.0**3 / 6.0 / 2.0
         reason = "closed form; a cubic over steps, h^2 M' T/(24 J)"
         f.row("B-LOCK", f"brake: angle at 14 s [rad], h = {h:g} s", angle[-1], exact, reason, CLOSED_FORM,
               tolerance=0.2 * h * h)  # fmt: skip
-        f.zero("B-LOCK", f"brake: closing error of the energy, h = {h:g} s", energy_error(step), CONSERVED, "round-off")
+        f.zero(
+            "B-LOCK",
+            f"brake: closing error of the energy, h = {h:g} s",
+            energy_error(step),
+            CONSERVED,
+            "Theory gives this value exactly; only round-off is left.",
+        )
         if h < 0.015:
             moment = solution.sensor("moment")
             curves = [Curve(moment.t, moment.values[:, 0], "moment [N m]"), Curve(t, angle, "angle [rad]")]
@@ -277,8 +315,14 @@ def _hook(f: Findings) -> None:
             f"hook: place at 3 s [m], h = {h:g} s",
             place,
             exact,
-            "closed form; phase (w h)^2/12",
+            "The closed form is exact; the rule leaves a phase error of (w h)^2/12.",
             CLOSED_FORM,
             tolerance=6 * h * h,
         )
-        f.zero("B-LOCK", f"hook: closing error of the energy, h = {h:g} s", energy_error(step), CONSERVED, "round-off")
+        f.zero(
+            "B-LOCK",
+            f"hook: closing error of the energy, h = {h:g} s",
+            energy_error(step),
+            CONSERVED,
+            "Theory gives this value exactly; only round-off is left.",
+        )

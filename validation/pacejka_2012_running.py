@@ -85,13 +85,23 @@ def check(f: Findings) -> None:
             "B-RUNNING", f"spin of a wheel of the radius {r} m [rad/s]", float(spin[0]), known[f"{r} m"], why,
             CLOSED_FORM, relative=1e-4,
         )  # fmt: skip
-        f.zero("B-RUNNING", f"its change in 2 s [rad/s], {r} m", float(np.ptp(spin)), 1e-9, "steady running")
+        f.zero(
+            "B-RUNNING",
+            f"its change in 2 s [rad/s], {r} m",
+            float(np.ptp(spin)),
+            1e-9,
+            "Steady running has a constant value.",
+        )
     for name, column, what in (("place", 2, "height of the car [m]"), ("velocity", 0, "speed of the car [m/s]")):
         change = float(np.ptp(values[name][:, column]))
-        f.zero("B-RUNNING", f"change in 2 s, {what}", change, 1e-9, "steady running")
+        f.zero("B-RUNNING", f"change in 2 s, {what}", change, 1e-9, "Steady running has a constant value.")
     energy = solution.steps[-1].series["ledger"][:, :3].sum(axis=1)
     f.zero(
-        "B-RUNNING", "change of the energy over its value", float(np.ptp(energy) / energy[0]), 1e-11, "steady running"
+        "B-RUNNING",
+        "change of the energy over its value",
+        float(np.ptp(energy) / energy[0]),
+        1e-11,
+        "Steady running has a constant value.",
     )
 
     time = solution.steps[-1].time
@@ -135,7 +145,7 @@ def check(f: Findings) -> None:
         "a locked wheel is refused, with its sliding speed",
         found,
         1.0,
-        "it says so",
+        "The error names the sliding speed.",
         PROPERTY,
         tolerance=0.0,
     )

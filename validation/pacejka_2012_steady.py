@@ -109,6 +109,13 @@ def check(f: Findings) -> None:
     why = "rolling resistance of the whole weight, and the drag"
     f.row(case, "drive force straight ahead [N]", drive, known["drive"], why, CLOSED_FORM, relative=1e-5)
     speed = solution.steps[-1].series["sensor/velocity"][:, 0]
-    f.zero(case, "change of the speed in 2 s under it [m/s]", float(np.ptp(speed)), 1e-8, "steady running", PROPERTY)
+    f.zero(
+        case,
+        "change of the speed in 2 s under it [m/s]",
+        float(np.ptp(speed)),
+        1e-8,
+        "Steady running has a constant value.",
+        PROPERTY,
+    )
     missing = solve(build(efforts=(), resistance=RESISTANCE)).steps[0].report.missing_power
     f.row(case, "missing power without it [W]", missing, known["drive"] * SPEED, why, CLOSED_FORM, relative=1e-5)

@@ -290,7 +290,7 @@ def _magic(f: Findings) -> None:
         "forces of 200 slips over the load",
         np.abs(found - known).max() / load,
         1e-6,
-        "closed form; the wheels change their slip by 1e-8 in the first microsecond",
+        "The closed form is exact; the wheels change their slip by 1e-8 in the first microsecond.",
         CLOSED_FORM,
     )
     b, C, E = MAGIC["magic_x"]
@@ -303,7 +303,7 @@ def _magic(f: Findings) -> None:
         "slip of the largest force",
         -0.5 * a1 / a2,
         peak,
-        "closed form; a parabola through points .01 apart",
+        "The closed form is exact; a parabola passes through points .01 apart.",
         CLOSED_FORM,
         relative=5e-3,
     )
@@ -312,7 +312,7 @@ def _magic(f: Findings) -> None:
         "largest force over mu N",
         curve.max() / load,
         1.0,
-        "closed form; points .01 apart",
+        "The closed form is exact; points lie .01 apart.",
         CLOSED_FORM,
         relative=1e-3,
     )
@@ -353,10 +353,17 @@ def _lag(f: Findings) -> None:
         "slip angle against 1 - exp(-V t/S), over the step",
         curves[1],
         2e-5,
-        "closed form; h = S/(40 V): (h V/S)^2/12 of exp(-1)",
+        "The closed form is exact; with h = S/(40 V) the rule leaves (h V/S)^2/12 of exp(-1).",
         CLOSED_FORM,
     )
-    f.between("B-TYRE-LAG", "error at half the time step", curves[1] / curves[0], 0.2, 0.3, "order 2: 1/4")
+    f.between(
+        "B-TYRE-LAG",
+        "error at half the time step",
+        curves[1] / curves[0],
+        0.2,
+        0.3,
+        "The rule is of second order, so that half the step leaves a quarter of the error.",
+    )
 
 
 def _wheel(f: Findings) -> None:
@@ -382,10 +389,16 @@ def _wheel(f: Findings) -> None:
                 f"{label}: {name} against scipy, relative",
                 (step.series[f"sensor/{name}"][-1, column] - exact[k]) / size,
                 2e-6 if torque else 1e-5,
-                "independent computation in the file; error of h^2",
+                "scipy integrates the same equations in the file; the rule leaves an error of h^2.",
                 INDEPENDENT,
             )
-        f.zero("B-WHEEL", f"{label}: closing error of the energy", energy_error(step), CONSERVED, "round-off")
+        f.zero(
+            "B-WHEEL",
+            f"{label}: closing error of the energy",
+            energy_error(step),
+            CONSERVED,
+            "Theory gives this value exactly; only round-off is left.",
+        )
     # down a slope: the force is constant, and with it the slip
     slope, resistance, K = 0.05, 0.012, SLIP_STIFFNESS[0]
     model = build(5.0, 5.0 / RADIUS, slope=slope, rolling_resistance=resistance, slip_speed=1e-6)
@@ -405,7 +418,7 @@ def _wheel(f: Findings) -> None:
         "acceleration down a slope [m/s^2]",
         found,
         (weight - force) / MASS,
-        "closed form of the state of constant slip",
+        "The closed form is that of a state of constant slip; the step size leaves the rest.",
         CLOSED_FORM,
         relative=1e-6,
     )
@@ -427,7 +440,7 @@ def _wheel(f: Findings) -> None:
                 "parked on a slope for 10 s: displacement [m]",
                 place[-1],
                 weight / carcass,
-                "closed form: the deflection of the carcass, S F/K; (F/mu N)^4 is left out",
+                "The closed form is the deflection of the carcass, S F/K; (F/mu N)^4 is left out.",
                 CLOSED_FORM,
                 relative=4e-4,
             )
@@ -438,7 +451,7 @@ def _wheel(f: Findings) -> None:
                 "parked without damping: swing over its size",
                 np.abs(place - swing).max() / (weight / carcass),
                 1e-2,
-                "closed form; phase error (w h)^2/24 of 2 s",
+                "The closed form is exact; the rule leaves a phase error of (w h)^2/24 after 2 s.",
                 CLOSED_FORM,
             )
             lost = step.series["ledger"][-1, 3]
@@ -447,7 +460,7 @@ def _wheel(f: Findings) -> None:
                 "parked without damping: energy lost, over that of the swing",
                 lost / (weight**2 / carcass),
                 1e-3,
-                "property: the carcass keeps it; V_x^2/V_1^2 of the transport",
+                "The carcass keeps the energy; transport takes V_x^2/V_1^2 of it.",
             )
         else:
             f.row(
@@ -455,7 +468,7 @@ def _wheel(f: Findings) -> None:
                 "too steep a slope: acceleration [m/s^2]",
                 step.series["sensor/speed"][-1, 0] / 2.0,
                 G * (np.sin(angle) - 0.8 * np.cos(angle)),
-                "closed form; the first deflection counts too",
+                "The closed form is that of sliding; the first deflection counts too.",
                 CLOSED_FORM,
                 relative=2e-2,
             )
@@ -471,14 +484,23 @@ def _wheel(f: Findings) -> None:
         "over bumps: place [m] against scipy",
         np.abs(found - exact)[:2].max(),
         2e-4,
-        "independent computation in the file; error of h^2",
+        "scipy integrates the same equations in the file; the rule leaves an error of h^2.",
         INDEPENDENT,
     )
     f.zero(
-        "B-WHEEL", "over bumps: closing error of the energy", energy_error(step, constant=True), CONSERVED, "conserved"
+        "B-WHEEL",
+        "over bumps: closing error of the energy",
+        energy_error(step, constant=True),
+        CONSERVED,
+        "The rule conserves it exactly; only round-off is left.",
     )
     f.between(
-        "B-WHEEL", "over bumps: least normal force [N]", float(np.nanmin(normal)), 0.0, 0.0, "the wheel leaves the road"
+        "B-WHEEL",
+        "over bumps: least normal force [N]",
+        float(np.nanmin(normal)),
+        0.0,
+        0.0,
+        "The wheel must leave the road.",
     )
 
 
@@ -498,7 +520,7 @@ def _car(f: Findings) -> None:
             f"yaw rate over steering angle, {label}steering [1/s]",
             turn / steer,
             v / (length + gradient * v**2),
-            "closed form of small angles",
+            "The closed form holds for small angles.",
             CLOSED_FORM,
             relative=1e-3,
         )
@@ -507,7 +529,7 @@ def _car(f: Findings) -> None:
             f"lateral acceleration over steering angle, {label}steering [m/s^2]",
             v * turn / steer,
             v**2 / (length + gradient * v**2),
-            "closed form of small angles",
+            "The closed form holds for small angles.",
             CLOSED_FORM,
             relative=1e-3,
         )
@@ -521,7 +543,7 @@ def _car(f: Findings) -> None:
                 f"eigenvalues, {what}, relative",
                 farthest(found, known),
                 1e-6,
-                "independent: matrix of v, r",
+                "The matrix of v and r is written by hand; the run leaves the rest.",
                 INDEPENDENT,
             )
     length, gradient = understeer(AXLES["over"])
@@ -533,11 +555,17 @@ def _car(f: Findings) -> None:
         "growth rate 1 % above the critical speed [1/s]",
         fast,
         exact,
-        "independent: matrix of v, r",
+        "The matrix of v and r is written by hand; the run leaves the rest.",
         INDEPENDENT,
         relative=1e-4,
     )
-    f.zero("B-CAR", "growth rate 1 % below the critical speed [1/s]", max(slow, 0.0), 1e-6, "property: it is stable")
+    f.zero(
+        "B-CAR",
+        "growth rate 1 % below the critical speed [1/s]",
+        max(slow, 0.0),
+        1e-6,
+        "The car is stable below its critical speed.",
+    )
 
 
 def _shimmy(f: Findings) -> None:
@@ -552,7 +580,7 @@ def _shimmy(f: Findings) -> None:
                 f"eigenvalues, arm {arm:g} m, relative",
                 farthest(found, known),
                 1e-6,
-                "closed form: roots of the cubic",
+                "The closed form has the roots of the cubic.",
                 CLOSED_FORM,
             )
     found = modes(trailing(ARM["sigma"], 0.0, 20.0), 12)
@@ -562,7 +590,7 @@ def _shimmy(f: Findings) -> None:
         "growth over frequency of an arm as long as S",
         np.abs(swing.real / swing.imag).min(),
         1e-6,
-        "closed form: the boundary of stability without damping",
+        "The closed form is the boundary of stability without damping.",
         CLOSED_FORM,
     )
     exact = [max(p.real for p in shimmy(arm, 0.0, 20.0) if abs(p.imag) > 1.0) for arm in arms]

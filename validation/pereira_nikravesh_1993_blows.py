@@ -283,7 +283,7 @@ def _pendulum(f: Findings) -> None:
     f.row(case, "normal impulse without friction, e = .7 [N s]", smooth.normal_impulse, -1.7 * v[0] / A[0, 0], how,
           INDEPENDENT, relative=1e-12)  # fmt: skip
     f.row(case, "m_nn = -(1 + e) v_n/p_n [1/kg]", -1.7 * v[0] / smooth.normal_impulse, 1.04278,
-          "recomputed from the paper's data, five decimals", RECOMPUTED, tolerance=5e-6)  # fmt: skip
+          "The number was computed from the paper's data, to five decimals.", RECOMPUTED, tolerance=5e-6)  # fmt: skip
     _, stuck = _first(build("newton", 0.35, 50.0))
     p = np.linalg.solve(A, (-1.35 * v[0], -v[1]))
     f.row(case, "normal impulse of sticking, e = .35, eq. 42 [N s]", stuck.normal_impulse, p[0], how, INDEPENDENT,
@@ -308,7 +308,11 @@ def _pendulum(f: Findings) -> None:
         )
         f.row(case, f"loss, {law} [J]", blow.loss, lost, why, INDEPENDENT, tolerance=1e-11 if exact else 5e-5)
         f.zero(
-            case, f"closing error of the energy, {law}", report.energy.closing_error_relative, CONSERVED, "round-off"
+            case,
+            f"closing error of the energy, {law}",
+            report.energy.closing_error_relative,
+            CONSERVED,
+            "Theory gives this value exactly; only round-off is left.",
         )
     # eq. 64: below the window sticking would pull, above it friction would act along the slip
     low, high = 0.0, 0.35
@@ -331,16 +335,23 @@ def _crank(f: Findings, angle: float) -> None:
         exact = 50.0 * EFFECTIVE * ratio / (1.0 + ratio) * 2.05**2 / energy
         lost = 100.0 * blow.loss / energy
         f.row(
-            "B-CRANK", f"loss at mass ratio {ratio} [%], printed", lost, digits, "two digits", EXAMPLE_A, tolerance=0.5
+            "B-CRANK",
+            f"loss at mass ratio {ratio} [%], printed",
+            lost,
+            digits,
+            "The recomputed number has two digits.",
+            EXAMPLE_A,
+            tolerance=0.5,
         )
-        f.row("B-CRANK", f"loss at mass ratio {ratio} [%], closed form", lost, exact, "two masses", CLOSED_FORM,
+        f.row("B-CRANK", f"loss at mass ratio {ratio} [%], closed form", lost, exact,
+            "The closed form is that of two masses.", CLOSED_FORM,
               relative=1e-11)  # fmt: skip
         f.zero(
             "B-CRANK",
             f"closing error of the energy, {ratio}",
             report.energy.closing_error_relative,
             CONSERVED,
-            "round-off",
+            "Theory gives this value exactly; only round-off is left.",
         )
 
 
@@ -353,18 +364,39 @@ def _bounce(f: Findings) -> None:
         report: Any = step.report
         times = fall * (1.0 + 2.0 * np.cumsum(np.concatenate(([0.0], e ** np.arange(1, 8)))))
         off = max(abs(blow.time - t) for blow, t in zip(report.blows, times, strict=False))
-        f.zero("B-BOUNCE", f"times of eight blows, e = {e:g} [s]", off, 1e-12, "closed form", CLOSED_FORM)
+        f.zero(
+            "B-BOUNCE",
+            f"times of eight blows, e = {e:g} [s]",
+            off,
+            1e-12,
+            "The closed form is exact; the method's own error is left.",
+            CLOSED_FORM,
+        )
         off = max(abs(b.separation - e ** (k + 1) * np.sqrt(2.0 * GRAVITY)) for k, b in enumerate(report.blows[:8]))
-        f.zero("B-BOUNCE", f"speeds after eight blows, e = {e:g} [m/s]", off, 1e-11, "closed form", CLOSED_FORM)
+        f.zero(
+            "B-BOUNCE",
+            f"speeds after eight blows, e = {e:g} [m/s]",
+            off,
+            1e-11,
+            "The closed form is exact; the method's own error is left.",
+            CLOSED_FORM,
+        )
         f.row("B-BOUNCE", f"time of rest, e = {e:g} [s]", report.impacts[0].rests_from, rest,
-              "closed form; the last thousandth of a step is not followed", CLOSED_FORM,
+              "The closed form is exact; the last thousandth of a step is not followed.", CLOSED_FORM,
               tolerance=2e-3 * h)  # fmt: skip
         lost = float(step.ledger("dissipated")[-1])
-        f.row("B-BOUNCE", f"loss of all blows, e = {e:g} [J]", lost, 2.0 * GRAVITY, "closed form m g h", CLOSED_FORM,
+        f.row("B-BOUNCE", f"loss of all blows, e = {e:g} [J]", lost, 2.0 * GRAVITY,
+            "The closed form is m g h; only round-off is left.", CLOSED_FORM,
               relative=1e-12)  # fmt: skip
         f.row("B-BOUNCE", f"force at rest, e = {e:g} [N]", float(step.series["sensor/force"][-1, 0]), 2.0 * GRAVITY,
-              "closed form m g", CLOSED_FORM, relative=1e-9)  # fmt: skip
-        f.zero("B-BOUNCE", f"closing error of the energy, e = {e:g}", energy_error(step), CONSERVED, "round-off")
+              "The closed form is m g; only round-off is left.", CLOSED_FORM, relative=1e-9)  # fmt: skip
+        f.zero(
+            "B-BOUNCE",
+            f"closing error of the energy, e = {e:g}",
+            energy_error(step),
+            CONSERVED,
+            "Theory gives this value exactly; only round-off is left.",
+        )
     curves = []
     for e in (0.5, 0.8):
         step = solve(ball(e, 5e-3, 2.5)).steps[0]
@@ -407,7 +439,7 @@ def _friction(f: Findings, place: np.ndarray) -> None:
         relative=1e-9,
     )  # fmt: skip
     across = float(0.6 * speed[0] - 0.8 * speed[1])
-    f.zero("B-FRICTION", "its speed across the throw [m/s]", across, 1e-10, "property: friction acts along the throw")
+    f.zero("B-FRICTION", "its speed across the throw [m/s]", across, 1e-10, "Friction acts along the throw.")
     step = solve(thrown(0.5, 2.0, 1e-2)).steps[0]
     first = _report(step).blows[0]
     f.row(
@@ -415,7 +447,7 @@ def _friction(f: Findings, place: np.ndarray) -> None:
         "friction impulse of sticking [N s]",
         first.friction_impulse,
         2.0 / 7.0,
-        "closed form 2/7 m v",
+        "The closed form is 2/7 m v; only round-off is left.",
         CLOSED_FORM,
         relative=1e-12,
     )
@@ -430,11 +462,17 @@ def _friction(f: Findings, place: np.ndarray) -> None:
         "order of its error",
         float(np.log2(errors[0] / errors[2]) / 2.0),
         2.0,
-        "order of the rule",
+        "The rule is of second order.",
         PROPERTY,
         tolerance=0.1,
     )
-    f.zero("B-FRICTION", "closing error of its energy", energy_error(step), CONSERVED, "round-off")
+    f.zero(
+        "B-FRICTION",
+        "closing error of its energy",
+        energy_error(step),
+        CONSERVED,
+        "Theory gives this value exactly; only round-off is left.",
+    )
     last = solve(parting(2.5e-3)).steps[0].series["sensor/speed"][-1, 0]
     top = 2.0 / 3.0 * np.cos(0.1)
     exact = float(np.sqrt(2.0 * GRAVITY * (np.cos(0.1) - top)) * top)
@@ -443,7 +481,7 @@ def _friction(f: Findings, place: np.ndarray) -> None:
         "horizontal speed after parting from the sphere [m/s]",
         last,
         exact,
-        "closed form, cos = 2/3 of the start; second order, 3e-5 found",
+        "The closed form has cos = 2/3 of the start; the error is of second order, 3e-5.",
         CLOSED_FORM,
         tolerance=1e-4,
     )
@@ -459,7 +497,7 @@ def _many(f: Findings) -> None:
         "impulse at the end of the rod [N s]",
         blow.normal_impulse,
         impulse,
-        "closed form (1 + e) m v/(1 + 3 cos^2)",
+        "The closed form is (1 + e) m v/(1 + 3 cos^2); only round-off is left.",
         CLOSED_FORM,
         relative=1e-11,
     )
@@ -468,11 +506,19 @@ def _many(f: Findings) -> None:
         "its loss [J]",
         blow.loss,
         0.5 * (1.0 - e * e) * fall**2 / (1.0 + 3.0 * np.cos(angle) ** 2),
-        "closed form, eq. 60",
+        "Eq. 60 is a closed form; only round-off is left.",
         CLOSED_FORM,
         relative=1e-11,
     )
-    f.row("B-MANY", "time of the blow [s]", blow.time, fall / GRAVITY, "closed form", CLOSED_FORM, relative=1e-12)
+    f.row(
+        "B-MANY",
+        "time of the blow [s]",
+        blow.time,
+        fall / GRAVITY,
+        "The closed form is exact; the method's own error is left.",
+        CLOSED_FORM,
+        relative=1e-12,
+    )
     step = solve(plate(0.5)).steps[0]
     blows = _report(step).blows
     fall = np.sqrt(2.0 * GRAVITY * 0.5)
@@ -481,7 +527,7 @@ def _many(f: Findings) -> None:
         "corners of the plate that are hit at once",
         sum(b.time == blows[0].time for b in blows),
         4,
-        "property",
+        "The number of corners is a whole number.",
         PROPERTY,
         tolerance=0.0,
     )
@@ -490,7 +536,7 @@ def _many(f: Findings) -> None:
         "their impulses together [N s]",
         sum(b.normal_impulse for b in blows[:4]),
         3.0 * fall,
-        "closed form (1 + e) m v",
+        "The closed form is (1 + e) m v; only round-off is left.",
         CLOSED_FORM,
         relative=1e-11,
     )
@@ -499,7 +545,7 @@ def _many(f: Findings) -> None:
         "spin of the plate afterwards [rad/s]",
         float(np.abs(step.series["sensor/spin"][-1]).max()),
         1e-10,
-        "property: symmetry",
+        "The blow is symmetric, so that no spin remains.",
     )
     for apart in (0.0, 0.002):
         step = solve(cradle(1.0, apart)).steps[0]
@@ -510,7 +556,7 @@ def _many(f: Findings) -> None:
             f"speed of the last ball of the cradle, {where} [m/s]",
             speeds[-1],
             1.0,
-            "closed form",
+            "The closed form is exact; the method's own error is left.",
             CLOSED_FORM,
             relative=1e-12,
         )
@@ -519,10 +565,16 @@ def _many(f: Findings) -> None:
             f"largest speed of the others, {where} [m/s]",
             max(map(abs, speeds[:-1])),
             1e-12,
-            "closed form: at rest",
+            "The other balls stay at rest in the closed form.",
             CLOSED_FORM,
         )
-        f.zero("B-MANY", f"change of the energy, {where}", energy_error(step, constant=True), CONSERVED, "e = 1")
+        f.zero(
+            "B-MANY",
+            f"change of the energy, {where}",
+            energy_error(step, constant=True),
+            CONSERVED,
+            "Blows with e = 1 lose nothing.",
+        )
     step = solve(cradle(0.0)).steps[0]
     speeds = [float(step.series[f"sensor/ball {k + 1}"][-1, 0]) for k in range(5)]
     f.zero(
@@ -530,6 +582,6 @@ def _many(f: Findings) -> None:
         "speeds of five balls that stay together against .2 m/s",
         float(np.abs(np.array(speeds) - 0.2).max()),
         1e-10,
-        "closed form",
+        "The closed form is exact; the method's own error is left.",
         CLOSED_FORM,
     )

@@ -108,7 +108,13 @@ def check(f: Findings) -> None:
         f.zero("B-ROAD", f"error of H1 over its maximum at the true frequencies, {name}", float(error.max()), 1e-2, why,
                CLOSED_FORM)  # fmt: skip
         lost = 1.0 - shared.values[lines, 1]
-        f.zero("B-ROAD", f"1 - coherence, {name}", float(np.abs(lost).max()), 1e-11, "property: the car is linear")
+        f.zero(
+            "B-ROAD",
+            f"1 - coherence, {name}",
+            float(np.abs(lost).max()),
+            1e-11,
+            "The car is linear, so that the coherence is 1 but for the length of the record.",
+        )
         curves += [Curve(at, np.abs(found), f"{name}, H1"), Curve(at, size, f"{name}, closed form")]
     for label, weights in (
         ("road", (0.0, 0.0, 1.0)), ("body", (1.0, 0.0, 0.0)), ("travel of the suspension", (1.0, -1.0, 0.0)),

@@ -68,21 +68,37 @@ def check(f: Findings) -> None:
             w, summary = frequencies(ends, 16, strains, 12)
             rigid = summary["rigid_body_modes"]
             wanted = 6 if ends == "free" else 0
-            f.row("B-MODES", f"rigid-body modes, {label}", rigid, wanted, "counted", PROPERTY, tolerance=0.0)
+            f.row(
+                "B-MODES", f"rigid-body modes, {label}", rigid, wanted, "It is a whole number.", PROPERTY, tolerance=0.0
+            )
             w = np.sort(w)[-len(w) + (rigid if len(w) == 12 else 0) :] if rigid else w
             for k in range(4):
                 f.row(
                     "B-MODES", f"circular frequency {k + 1}, {label}, 16 elements", w[k], exact[k],
-                    "3e-4: 16 elements", CLOSED_FORM, relative=3e-4,
+                    "The mesh of 16 elements leaves 3e-4.", CLOSED_FORM, relative=3e-4,
                 )  # fmt: skip
-            f.zero("B-MODES", f"largest residual of a pair, {label}", max(summary["residuals"]), 1e-8, "every pair")
+            f.zero(
+                "B-MODES",
+                f"largest residual of a pair, {label}",
+                max(summary["residuals"]),
+                1e-8,
+                "Every pair must have so small a residual.",
+            )
         meshes = np.array([2, 4, 8, 16])
         exact = known["clamped"][0]
         errors = np.array([frequencies("clamped", n, strains, 4)[0][0] / exact - 1.0 for n in meshes])
         curves.append(Curve(1.0 / meshes, np.abs(errors), f"clamped, first, {strains}"))
         f.row(
             "B-MODES", f"order of the first frequency, 2 to 4 elements, {strains} strains",
-            np.log2(errors[0] / errors[1]), 4.0, "0.15: coarse meshes", PROPERTY, tolerance=0.15,
+            np.log2(errors[0] / errors[1]), 4.0,
+            "Two coarse meshes show the order within .15.", PROPERTY, tolerance=0.15,
         )  # fmt: skip
-        f.zero("B-MODES", f"its error with 2 elements, {strains} strains", errors[0], 6e-4, "level", CLOSED_FORM)
+        f.zero(
+            "B-MODES",
+            f"its error with 2 elements, {strains} strains",
+            errors[0],
+            6e-4,
+            "The row tells the level of the error, of which the order is in the row before.",
+            CLOSED_FORM,
+        )
     f.figure("Error of the first frequency", curves, "Element length / L", "Relative error", "", "loglog")

@@ -326,16 +326,17 @@ def check(f: Findings) -> None:
             left = np.abs(extrapolated(e, 3.0))
             f.zero(
                 "B-RANDOM", f"limit of place and turn of the end, {beam.label}", left[:6].max(), 1e-6,
-                "exact; extrapolation leaves 1e-7", INDEPENDENT,
+                "The boundary-value solution is exact; extrapolation leaves 1e-7.", INDEPENDENT,
             )  # fmt: skip
             f.zero(
                 "B-RANDOM", f"limit of section forces over the largest one, {beam.label}", left[6:].max(),
-                1e-5, "exact; extrapolation leaves 1e-6", INDEPENDENT,
+                1e-5, "The boundary-value solution is exact; extrapolation leaves 1e-6.", INDEPENDENT,
             )  # fmt: skip
             for name, error in (("place and turn", end), ("section forces", forces)):
                 f.between(
                     "B-RANDOM", f"order of {name}, 84 to 252 elements, {beam.label}",
-                    np.log(error[1] / error[2]) / np.log(3.0), 1.8, 5.0, "at least 2, 4 where nothing is left of it",
+                    np.log(error[1] / error[2]) / np.log(3.0), 1.8, 5.0,
+                    "The order is 2 at least, and 4 where nothing of the second order is left.",
                 )  # fmt: skip
         curves.append(Curve(1.0 / np.array(MESHES), worst, kind))
     f.figure(

@@ -197,14 +197,27 @@ def _cams(f: Findings) -> None:
             y = E * np.sin(a)
         lift = solution.sensor("lift").values[:, 0]
         f.zero("B-CAM", f"lift of the {follower} [m]", np.abs(lift - y).max(), 1e-11,
-               "closed form; the curve is a spline within 1e-11 of its size", CLOSED_FORM)  # fmt: skip
-        f.zero("B-CAM", f"closing error of the energy, {follower}", energy_error(step), CONSERVED, "conserved")
+               "The closed form is exact; the curve is a spline within 1e-11 of its size.", CLOSED_FORM)  # fmt: skip
+        f.zero(
+            "B-CAM",
+            f"closing error of the energy, {follower}",
+            energy_error(step),
+            CONSERVED,
+            "The rule conserves it exactly; only round-off is left.",
+        )
         # what the cam bears is what accelerates the follower and strains its spring
         force = -solution.sensor("force").values[:, 1]
         if follower == "flat":
             ref = -FOLLOWER * W**2 * E * np.sin(a) + STIFFNESS * y
-            f.row("B-CAM", "largest force on the flat follower [N]", force[100:].max(), ref.max(),
-                  "closed form; h^2 of the mid-point rule", CLOSED_FORM, relative=1e-3)  # fmt: skip
+            f.row(
+                "B-CAM",
+                "largest force on the flat follower [N]",
+                force[100:].max(),
+                ref.max(),
+                "The closed form is exact; the mid-point rule leaves an error of h^2.",
+                CLOSED_FORM,
+                relative=1e-3,
+            )
             along = solution.sensor("along").values[:, 0]
             error = np.abs(np.abs(along) - np.abs(E * np.cos(a) - E)).max()
             f.zero(
@@ -212,15 +225,21 @@ def _cams(f: Findings) -> None:
                 "place of contact on the flat, from its start [m]",
                 error,
                 1e-9,
-                "closed form e (cos a - 1)",
+                "The closed form is e (cos a - 1); the spline leaves the rest.",
                 CLOSED_FORM,
             )
         curves += [Curve(step.time, lift, follower), Curve(step.time, y, f"{follower}, closed form", ":")]
     solution = solve(cycloidal())
     t = solution.steps[0].time
     lift = solution.sensor("lift").values[:, 0]
-    f.zero("B-CAM", "lift of the edge on the cycloidal cam [m]", np.abs(lift - cycloid(W * t)).max(), 1e-11,
-           "closed form; a spline within 1e-11 of the size of the cam", CLOSED_FORM)  # fmt: skip
+    f.zero(
+        "B-CAM",
+        "lift of the edge on the cycloidal cam [m]",
+        np.abs(lift - cycloid(W * t)).max(),
+        1e-11,
+        "The closed form is exact; the curve is a spline within 1e-11 of the size of the cam.",
+        CLOSED_FORM,
+    )
     curves += [Curve(t, lift, "cycloidal"), Curve(t, cycloid(W * t), "cycloidal, closed form", ":")]
     f.figure("Lift of the followers", curves, "time [s]", "lift [m]")
 
@@ -232,20 +251,39 @@ def _beads(f: Findings) -> None:
         step = solution.steps[0]
         errors.append(np.abs(solution.sensor("place").values[:, 0] - on_wire(step.time)).max())
         f.zero("B-BEAD", f"change of the energy, h = {1e3 * h:g} ms", energy_error(step, constant=True), CONSERVED,
-               "conserved")  # fmt: skip
+               "The rule conserves it exactly; only round-off is left.")  # fmt: skip
     f.zero(
         "B-BEAD",
         "largest error of x [m], h = 2 ms",
         errors[1],
         2e-4,
-        "independent computation: equation of the bead",
+        "The file integrates the equation of the bead; the rule leaves an error of h^2.",
         INDEPENDENT,
     )
-    f.between("B-BEAD", "order of the error", np.log2(errors[0] / errors[1]), 1.9, 2.1, "mid-point rule: 2")
+    f.between(
+        "B-BEAD",
+        "order of the error",
+        np.log2(errors[0] / errors[1]),
+        1.9,
+        2.1,
+        "The mid-point rule is of second order.",
+    )
     step = solve(bead(True, 5e-3)).steps[0]
     for name in ("linear momentum", "angular momentum"):
-        f.zero("B-BEAD", f"change of the {name}, free body", constancy(step, name), CONSERVED, "conserved")
-    f.zero("B-BEAD", "change of the energy, free body", energy_error(step, constant=True), CONSERVED, "conserved")
+        f.zero(
+            "B-BEAD",
+            f"change of the {name}, free body",
+            constancy(step, name),
+            CONSERVED,
+            "The rule conserves it exactly; only round-off is left.",
+        )
+    f.zero(
+        "B-BEAD",
+        "change of the energy, free body",
+        energy_error(step, constant=True),
+        CONSERVED,
+        "The rule conserves it exactly; only round-off is left.",
+    )
 
 
 def _rolling(f: Findings) -> None:
@@ -254,18 +292,31 @@ def _rolling(f: Findings) -> None:
     x = solution.sensor("place").values
     way = np.linalg.norm(x - x[0], axis=1)
     acceleration = 9.81 * np.sin(0.3) / (1.0 + 0.012 / (2.0 * 0.1**2))
-    f.row("B-ROLLING", "way down the slope after 2 s [m]", way[-1], 0.5 * acceleration * step.time[-1] ** 2,
-          "closed form; h^2: it turns by 0.07 rad in a step", CLOSED_FORM, relative=5e-4)  # fmt: skip
+    f.row(
+        "B-ROLLING",
+        "way down the slope after 2 s [m]",
+        way[-1],
+        0.5 * acceleration * step.time[-1] ** 2,
+        "The closed form is exact; the wheel turns by .07 rad in a step, which leaves an error of h^2.",
+        CLOSED_FORM,
+        relative=5e-4,
+    )
     friction = solution.sensor("force").values[-1, :2] @ np.array((np.cos(0.3), -np.sin(0.3)))
     f.row("B-ROLLING", "rolling resistance of the slope, along it [N]", friction, 0.012 / 0.1**2 * acceleration,
-          "closed form J a/r^2", CLOSED_FORM, relative=2e-3)  # fmt: skip
+          "The closed form is J a/r^2; the step size leaves the rest.", CLOSED_FORM, relative=2e-3)  # fmt: skip
     solution = solve(wheel(True, 2e-3))
     step = solution.steps[0]
     angle = np.arctan2(solution.sensor("place").values[:, 0], -solution.sensor("place").values[:, 1])
     error = np.abs(angle - in_hollow(step.time)).max()
     f.zero("B-ROLLING", "largest error of the angle in the hollow [rad]", error, 1e-3,
-           "independent computation: equation of the pendulum; h = 2 ms", INDEPENDENT)  # fmt: skip
-    f.zero("B-ROLLING", "change of the energy in the hollow", energy_error(step, constant=True), CONSERVED, "conserved")
+           "The file integrates the equation of the pendulum; h is 2 ms.", INDEPENDENT)  # fmt: skip
+    f.zero(
+        "B-ROLLING",
+        "change of the energy in the hollow",
+        energy_error(step, constant=True),
+        CONSERVED,
+        "The rule conserves it exactly; only round-off is left.",
+    )
     solution = solve(ellipses(2e-3))
     a, e = SEMI_AXIS, EXCENTRICITY
     first, second = (solution.sensor(f"angle {name}").values[:, 0] for name in "ab")
@@ -275,5 +326,11 @@ def _rolling(f: Findings) -> None:
     turned = np.arccos(np.clip((a * (1.0 - e**2) / other - 1.0) / e, -1.0, 1.0))
     half = first < np.pi  # up to the far apsis the arc cosine is unique
     error = np.abs(np.abs(second) - turned)[half].max()
-    f.zero("B-ROLLING", "angle of the second ellipse [rad], half a turn", error, 1e-6,
-           "closed form r_1 + r_2 = 2 a; near the apsis the arc cosine halves the digits", CLOSED_FORM)  # fmt: skip
+    f.zero(
+        "B-ROLLING",
+        "angle of the second ellipse [rad], half a turn",
+        error,
+        1e-6,
+        "The closed form is r_1 + r_2 = 2 a; near the apsis the arc cosine halves the digits.",
+        CLOSED_FORM,
+    )

@@ -152,7 +152,7 @@ def _angles(f: Findings, known: dict) -> None:
                 f"theta2({s:g} s) [rad], mu = {mu:g}, g = {gravity:g}, h -> 0 from 1e-3 and 5e-4 s",
                 value,
                 reference_value,
-                "1e-4 rad; differential equation integrated in the file",
+                "The file integrates the differential equation; 1e-4 rad is demanded.",
                 INDEPENDENT,
                 tolerance=1e-4,
             )
@@ -162,7 +162,7 @@ def _angles(f: Findings, known: dict) -> None:
                     f"theta2({s:g} s) [rad], mu = {mu:g}, g = {gravity:g}, h = 5e-4 s as computed",
                     raw,
                     reference_value,
-                    "second order: (w h)^2/12 x 10 rad per second, amplified; 1e-3",
+                    "The rule leaves (w h)^2/12 x 10 rad per second, which the motion amplifies to 1e-3.",
                     INDEPENDENT,
                     tolerance=1e-3,
                 )
@@ -174,10 +174,16 @@ def _angles(f: Findings, known: dict) -> None:
                 "theta2(3 s) against the differential equation [rad], h -> 0",
                 limit[-1] - theta2[-1],
                 1e-5,
-                "Richardson's remainder is of fourth order",
+                "Richardson's extrapolation leaves an error of fourth order.",
                 INDEPENDENT,
             )
-            f.zero("R1", "closing error of the ledger, with the drive's work", energy_error(step), 1e-10, "booked")
+            f.zero(
+                "R1",
+                "closing error of the ledger, with the drive's work",
+                energy_error(step),
+                1e-10,
+                "All work is booked; only round-off is left.",
+            )
             f.energy_figure({"h = 5e-4 s": step}, "Work of the drive booked.")
             f.figure(
                 "Angle of the second link against the first",
@@ -195,14 +201,14 @@ def _angles(f: Findings, known: dict) -> None:
                 "largest gap of the three moving joints over a link, 6000 steps",
                 gap / LENGTH,
                 1e-10,
-                "1e-8 asked for; constraints are met at each end of a step",
+                "Constraints are satisfied at the end of each step; 1e-8 is demanded.",
             )
             f.zero(
                 "R2",
                 "largest gap of the fixed joint over a link",
                 np.abs(solution.sensor("pivot").values).max() / LENGTH,
                 1e-10,
-                "the same",
+                "Both ways are exact; only round-off is left.",
             )
 
 
@@ -218,14 +224,21 @@ def _stall(f: Findings, known: dict) -> None:
         "smallest speed of the tip in revolution 3 [m/s], g = 32.2",
         least,
         known["stall"][1],
-        "0.05; recomputed",
+        "The value was recomputed, to .05 m/s.",
         RECOMPUTED,
         tolerance=0.05,
     )
-    f.row("R3", "its time [s]", at, known["stall"][0], "0.01 s; recomputed", RECOMPUTED, tolerance=0.01)
+    f.row(
+        "R3", "its time [s]", at, known["stall"][0], "The instant was recomputed, to .01 s.", RECOMPUTED, tolerance=0.01
+    )
     relative = solution.sensor("theta2").values[:, 0] - solution.sensor("theta1").values[:, 0]
     f.between(
-        "R3", "largest lag of link 2 [rad], g = 32.2: it folds back", -relative.min(), np.pi, 20.0, "beyond half a turn"
+        "R3",
+        "largest lag of link 2 [rad], g = 32.2: it folds back",
+        -relative.min(),
+        np.pi,
+        20.0,
+        "The link must lag beyond half a turn.",
     )
     tip = solution.sensor("tip").values[third]
     f.figure(
@@ -247,7 +260,7 @@ def _start_up(f: Findings, known: dict) -> None:
         "theta1(1 s) [rad] after the start-up law",
         theta[round(1.0 / h)],
         known["theta1(1 s)"],
-        "analytic: W (1/2 + 2/pi^2)",
+        "The closed form is W (1/2 + 2/pi^2); the step size leaves the rest.",
         CLOSED_FORM,
         tolerance=1e-5,
     )
@@ -256,7 +269,7 @@ def _start_up(f: Findings, known: dict) -> None:
         "theta1'(1 s) [rad/s]",
         (theta[round(1.0 / h) + 1] - theta[round(1.0 / h)]) / h,
         SPEED,
-        "analytic",
+        "The closed form is exact; the step size leaves the rest.",
         CLOSED_FORM,
         tolerance=1e-5,
     )
@@ -265,11 +278,17 @@ def _start_up(f: Findings, known: dict) -> None:
         "revolutions of link 1 at 6 s",
         theta[-1] / (2.0 * np.pi),
         known["revolutions at 6 s"],
-        "analytic: 5 s at constant speed after the start-up",
+        "The closed form has 5 s at constant speed after the start-up.",
         CLOSED_FORM,
         tolerance=5e-5,
     )
-    f.zero("R4", "closing error of the ledger", energy_error(solution.steps[0]), 1e-10, "the drive's work is booked")
+    f.zero(
+        "R4",
+        "closing error of the ledger",
+        energy_error(solution.steps[0]),
+        1e-10,
+        "The drive's work is booked; only round-off is left.",
+    )
 
 
 def _flexible(f: Findings, known: dict) -> None:
@@ -294,14 +313,24 @@ def _flexible(f: Findings, known: dict) -> None:
                     values.max(),
                     low - 5e-4,
                     high + 5e-4,
-                    "range of recomputed values, 3 digits",
+                    "The recomputed values have this range, and three digits.",
                     RECOMPUTED,
                 )
             f.between(
-                "R5", f"{label}, over the paper's", values.max() / paper, 0.7, 1.5, "sensitive: near resonance", PAPER
+                "R5",
+                f"{label}, over the paper's",
+                values.max() / paper,
+                0.7,
+                1.5,
+                "The deformation is sensitive: the drive is near a resonance.",
+                PAPER,
             )
         curves.append(Curve(step.time, found["transverse"], f"transverse, {strains} strains"))
         f.zero(
-            "R5", f"closing error of the ledger, {strains} strains", energy_error(step), 1e-10, "the drive is booked"
+            "R5",
+            f"closing error of the ledger, {strains} strains",
+            energy_error(step),
+            1e-10,
+            "The drive's work is booked; only round-off is left.",
         )
     f.figure("Deformation of link 1", curves, "Time [s]", "Over the length of the link")

@@ -116,7 +116,7 @@ def check(f: Findings) -> None:
                         f"closing error of energy and loads' work, {many}",
                         energy_error(step),
                         CONSERVED,
-                        "conserved",
+                        "The rule conserves it exactly; only round-off is left.",
                     )
                 else:
                     f.zero(
@@ -124,7 +124,7 @@ def check(f: Findings) -> None:
                         f"change of the energy, {many}",
                         energy_error(step, constant=True),
                         CONSERVED,
-                        "conserved",
+                        "The rule conserves it exactly; only round-off is left.",
                     )
                     for momentum in ("linear momentum", "angular momentum"):
                         f.zero(
@@ -132,7 +132,7 @@ def check(f: Findings) -> None:
                             f"change of the {momentum}, {many}",
                             constancy(step, momentum),
                             CONSERVED,
-                            "conserved",
+                            "The rule conserves it exactly; only round-off is left.",
                         )
                 steps[f"h = {h:g} s"] = step
             f.energy_figure(

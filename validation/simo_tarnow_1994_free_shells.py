@@ -96,26 +96,26 @@ def check(f: Findings) -> None:
         label = f"{section}, {cell}, h = {h:g} s"
         f.zero(
             "S-FREE", f"change of the energy after the forces, {label}", energy_error(step, LOADED, True), CONSERVED,
-            "conserved",
+            "The rule conserves it exactly; only round-off is left.",
         )  # fmt: skip
         for momentum in ("linear momentum", "angular momentum"):
             f.zero(
                 "S-FREE", f"change of the {momentum} after the forces, {label}", constancy(step, momentum, LOADED),
-                CONSERVED, "conserved",
+                CONSERVED, "The rule conserves it exactly; only round-off is left.",
             )  # fmt: skip
         f.zero(
             "S-FREE", f"closing error of the ledger, with the forces, {label}", energy_error(step), CONSERVED,
-            "the forces' work is booked",
+            "The forces' work is booked; only round-off is left.",
         )  # fmt: skip
         off = np.abs(step.series["linear momentum"][-1] - known["momentum"]).max()
         f.zero(
             "S-FREE", f"linear momentum against the impulse, {label}", off / np.abs(known["momentum"]).max(), CONSERVED,
-            "the steps meet the corners of the pulse",
+            "The steps meet the corners of the pulse, so that the impulse is exact.",
         )  # fmt: skip
         strain = step.ledger("strain")[step.time > LOADED]
         f.between(
             "S-FREE", f"largest strain energy after the forces over the kinetic one, {label}",
-            strain.max() / step.ledger("kinetic").max(), 0.02, 1.0, "it vibrates",
+            strain.max() / step.ledger("kinetic").max(), 0.02, 1.0, "The shell must vibrate.",
         )  # fmt: skip
         runs[label] = step
     f.energy_figure(runs, "After the forces.", after=LOADED)

@@ -92,19 +92,25 @@ def check(f: Findings) -> None:
                 f"change of the energy, {many}",
                 energy_error(step, LOADED, constant=True),
                 CONSERVED,
-                "conserved",
+                "The rule conserves it exactly; only round-off is left.",
             )
             for momentum in ("linear momentum", "angular momentum"):
                 f.zero(
                     "B-SPAG3", f"change of the {momentum}, {many}", constancy(step, momentum, LOADED), CONSERVED,
-                    "conserved",
+                    "The rule conserves it exactly; only round-off is left.",
                 )  # fmt: skip
             f.zero(
                 "B-SPAG3", f"closing error of the ledger, {label}, with the loads", energy_error(step), CONSERVED,
-                "the loads' work is booked",
+                "The loads' work is booked; only round-off is left.",
             )  # fmt: skip
             off = np.abs(step.series["linear momentum"][-1] - known["momentum"]).max() / 50.0
-            f.zero("B-SPAG3", f"linear momentum against the impulse, {many}", off, CONSERVED, "exact")
+            f.zero(
+                "B-SPAG3",
+                f"linear momentum against the impulse, {many}",
+                off,
+                CONSERVED,
+                "The value is exact; only round-off is left.",
+            )
             ledgers[label] = step
     long = solve(build(h=0.05, duration=40.0, frames=400)).steps[0]
     f.between(
@@ -113,7 +119,7 @@ def check(f: Findings) -> None:
         turns(long).min(),
         known["turns"],
         100.0,
-        "every node turns more than 10 times; no branch of an angle ends a run",
+        "Every node turns more than 10 times; no branch of an angle ends a run.",
     )
     _objectivity(f)
     f.energy_figure(ledgers, "After the loads.", after=LOADED)
@@ -137,5 +143,5 @@ def _objectivity(f: Findings) -> None:
             f"tip of the turned problem against the turned tip, {strains} strains, {mass} mass, 10 s",
             off,
             1e-10,
-            "objective: 1e-10 asked for",
+            "The formulation is objective; 1e-10 is demanded.",
         )

@@ -198,7 +198,7 @@ def _pulled(f: Findings) -> None:
             value = np.interp(share, load, u)  # the load falls between 0.45 and 0.55 alone
             f.row(
                 "S-PULL", f"displacement {word} at {share:g} of the load, 12 x 8 quad", value, numbers[i],
-                "5 %: coarse; the table has 36 x 24", PULL, relative=0.05,
+                "The mesh is coarse: the table has 36 x 24 elements, which makes 5 % here.", PULL, relative=0.05,
             )  # fmt: skip
         curves.append(Curve(u, load, word))
         curves.append(Curve(np.array([n[i] for n in known.values()]), np.array(list(known)), f"table, {word}", "o"))
@@ -216,11 +216,14 @@ def _pinched(f: Findings) -> None:
             break
         f.row(
             "S-PINCH", f"displacement under the force at {share:g} of the load, {n} x {n} quad",
-            first_at(share, load, A), down, "4 %: the table has 48 x 48", PINCH, relative=0.04,
+            first_at(share, load, A), down,
+            "The table has 48 x 48 elements, which makes 4 % here.", PINCH, relative=0.04,
         )  # fmt: skip
         f.row(
             "S-PINCH", f"displacement at the side at {share:g} of the load, {n} x {n} quad", first_at(share, load, B),
-            out, "1 % of that under the force; 4 % once the dent has grown", PINCH,
+            out,
+            "The table has finer meshes: 1 % of the displacement under the force, 4 % once the dent has grown.",
+            PINCH,
             tolerance=(0.01 if share < 0.2 else 0.04) * down,
         )  # fmt: skip
     table = np.array([(*numbers, share) for share, numbers in known.items() if share <= until])
@@ -247,7 +250,7 @@ def _half(f: Findings) -> None:
             if share <= until:
                 f.row(
                     "S-HALF", f"displacement at {share:g} of the load, {kind}, {n} x {n} quad",
-                    np.interp(share, load, u), exact, "2 %: the table has 40 x 40", HALF,
+                    np.interp(share, load, u), exact, "The table has 40 x 40 elements, which makes 2 % here.", HALF,
                     relative=bound,
                 )  # fmt: skip
         curves.append(Curve(u, load, kind))
@@ -271,7 +274,7 @@ def _roofs(f: Findings) -> None:
                 f"number of extremes of the load, {label}",
                 len(limits),
                 len(table),
-                "counted",
+                "It is a whole number.",
                 PROPERTY,
                 tolerance=0,
             )
@@ -279,15 +282,20 @@ def _roofs(f: Findings) -> None:
                 best = np.argmax if i % 2 == 0 else np.argmin
                 exact = interpolated_extreme(np.arange(3.0), np.array(three), best)[1]
                 f.row(
-                    "S-HINGED", f"extreme {i + 1} of the load over 3000 N, {label}", value, exact,
-                    "5 %: 16 x 16 in the table; parabola through three points of it", ROOF, relative=0.05,
-                )  # fmt: skip
+                    "S-HINGED",
+                    f"extreme {i + 1} of the load over 3000 N, {label}",
+                    value,
+                    exact,
+                    "The table has 16 x 16 elements; a parabola through three of its points leaves 5 %.",
+                    ROOF,
+                    relative=0.05,
+                )
             u, load = -found.sensor("C").values[:, 2], step.series["load factor"]
             (f0, u0), (f1, u1) = known["end"][thickness, kind]
             f.row(
                 "S-HINGED", f"displacement at 3000 N behind the snap, {label}", u[-1],
                 np.interp(1.0, (f0, f1), (u0, u1)),
-                "3 %: 16 x 16 in the table; linear between two of its rows", ROOF, relative=0.03,
+                "The table has 16 x 16 elements; a line between two of its rows leaves 3 %.", ROOF, relative=0.03,
             )  # fmt: skip
             curves.append(Curve(u, load, kind))
         f.figure(f"Hinged roof, h = {thickness:g} mm", curves, "Displacement [mm]", "Load over 3000 N [-]")

@@ -81,7 +81,8 @@ def check(f: Findings) -> None:
         summaries.append(summary)
         for k, (w, exact) in enumerate(zip(frequencies(summary), known[speed], strict=False)):
             f.row(
-                "B-ROTOR", f"circular frequency {k + 1} at {speed:g} rad/s", w, exact, "three decimals",
+                "B-ROTOR", f"circular frequency {k + 1} at {speed:g} rad/s", w, exact,
+                "The recomputed number has three decimals.",
                 ROSS if speed == 0.0 and k < 2 else RECOMPUTED, tolerance=6e-4,
             )  # fmt: skip
         f.row(
@@ -89,7 +90,7 @@ def check(f: Findings) -> None:
             f"zeros of the free spin at {speed:g} rad/s",
             summary["zeros"],
             2,
-            "counted",
+            "It is a whole number.",
             PROPERTY,
             tolerance=0.0,
         )
@@ -102,7 +103,7 @@ def check(f: Findings) -> None:
         summaries.append(summary)
         f.row(
             "B-ROTOR", f"critical speed {k + 1} by fixed points [rad/s]", speed, exact,
-            "1e-5: the recomputed ones were iterated", RECOMPUTED, relative=1e-5,
+            "The recomputed speeds were iterated to 1e-5.", RECOMPUTED, relative=1e-5,
         )  # fmt: skip
         fixed.append(speed)
     good_pairs(f, "B-ROTOR", "all speeds", *summaries)
@@ -111,17 +112,36 @@ def check(f: Findings) -> None:
     summary = solve(model).steps[-1].summary
     for k, (found, exact) in enumerate(zip(summary["critical_speeds"], fixed, strict=True)):
         f.row(
-            "B-ROTOR", f"critical speed {k + 1} on its branch [rad/s]", found["speed"], exact, "1e-8: the same model",
+            "B-ROTOR", f"critical speed {k + 1} on its branch [rad/s]", found["speed"], exact,
+            "The model is the same; the iteration ends at 1e-8.",
             SELF, relative=1e-8,
         )  # fmt: skip
         f.row(
             "B-ROTOR", f"critical speed {k + 1} by an eigenproblem of its own [rad/s]", found["direct"][0], exact,
-            "1e-8: the same model", SELF, relative=1e-8,
+            "The model is the same; the iteration ends at 1e-8.", SELF, relative=1e-8,
         )  # fmt: skip
         sense = ("backward", "forward")[k % 2]
-        f.zero("B-ROTOR", f"whirl there is not {sense}", found["whirl"] != sense, 0.0, "slower ones whirl backward")
-    f.zero("B-ROTOR", "largest residual of the Campbell diagram", summary["largest_residual"], 1e-8, "every pair")
-    f.zero("B-ROTOR", "bi-orthogonality in it", summary["biorthogonality"], 1e-10, "round-off")
+        f.zero(
+            "B-ROTOR",
+            f"whirl there is not {sense}",
+            found["whirl"] != sense,
+            0.0,
+            "Slower whirls of the pair go backward.",
+        )
+    f.zero(
+        "B-ROTOR",
+        "largest residual of the Campbell diagram",
+        summary["largest_residual"],
+        1e-8,
+        "Every pair must have so small a residual.",
+    )
+    f.zero(
+        "B-ROTOR",
+        "bi-orthogonality in it",
+        summary["biorthogonality"],
+        1e-10,
+        "Theory gives this value exactly; only round-off is left.",
+    )
     speeds, critical = np.array(summary["speeds"]), np.array(known["critical"])
     f.figure(
         "Campbell diagram",

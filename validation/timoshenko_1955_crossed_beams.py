@@ -110,15 +110,22 @@ def check(f: Findings) -> None:
     momentum = step.series["linear momentum"][-1]
     f.row(
         "B-FALLING-ROD", "speed of the centre after the blow [m/s]", momentum[1] / mass, known["speed"],
-        "closed form of a rigid rod; it turns during the blow, and vibrates", CLOSED_FORM, tolerance=0.03,
+        "The closed form is that of a rigid rod; it turns during the blow, and vibrates.", CLOSED_FORM, tolerance=0.03,
     )  # fmt: skip
-    f.zero("B-FALLING-ROD", "momentum along the ground [N s]", float(abs(momentum[0])), 1e-11, "no friction")
+    f.zero(
+        "B-FALLING-ROD",
+        "momentum along the ground [N s]",
+        float(abs(momentum[0])),
+        1e-11,
+        "Nothing rubs, so that the momentum stays zero.",
+    )
     step = solve(rod(4e4, 10.0, 1e-3, gravity=9.81, height=0.3)).steps[0]
     f.zero(
         "B-FALLING-ROD", "change of the energy over 10 000 steps with many blows", energy_error(step, constant=True),
-        CONSERVED, "round-off",
+        CONSERVED, "Theory gives this value exactly; only round-off is left.",
     )  # fmt: skip
     f.zero(
         "B-FALLING-ROD", "momentum along the ground then [N s]",
-        float(np.abs(step.series["linear momentum"][:, 0]).max()), 1e-9, "no friction",
+        float(np.abs(step.series["linear momentum"][:, 0]).max()), 1e-9,
+        "Nothing rubs, so that the momentum stays zero.",
     )  # fmt: skip

@@ -100,7 +100,8 @@ def check(f: Findings) -> None:
             model = build(ends, strains)
             model.buckling_step(count=2)
             f.row(
-                "B-EULER", f"{ends}, {strains} strains, linear, 16 elements", _positive(model), exact, "1e-4",
+                "B-EULER", f"{ends}, {strains} strains, linear, 16 elements", _positive(model), exact,
+                "The mesh leaves 1e-4.",
                 CLOSED_FORM, relative=1e-4,
             )  # fmt: skip
             model = build(ends, strains)
@@ -108,23 +109,23 @@ def check(f: Findings) -> None:
             found = solve(model).steps[0].summary["critical_points"]
             f.row(
                 "B-EULER", f"{ends}, {strains} strains, first critical point of the path", found[0]["load_factor"],
-                exact, "1e-4: and shortened by P/EA", CLOSED_FORM, relative=1e-4,
+                exact, "The column is shortened by P/EA, which leaves 1e-4.", CLOSED_FORM, relative=1e-4,
             )  # fmt: skip
             f.zero(
                 "B-EULER",
                 f"kind of it, {ends}, {strains} strains (0: bifurcation)",
                 found[0]["kind"] != "bifurcation",
                 0.0,
-                "told",
+                "The step reports the critical points and their kinds.",
             )
         f.row(
             "B-GREENHILL", f"torque without thrust, {strains} strains, 32 elements", _positive(shaft(strains)),
-            known["greenhill"], "2e-4", CLOSED_FORM, relative=2e-4,
+            known["greenhill"], "The mesh leaves 2e-4.", CLOSED_FORM, relative=2e-4,
         )  # fmt: skip
         half = 0.5 * np.pi**2
         f.row(
             "B-GREENHILL", f"torque with half of Euler's thrust, {strains} strains", _positive(shaft(strains, half), 1),
-            known["greenhill"] * np.sqrt(0.5), "2e-4", CLOSED_FORM, relative=2e-4,
+            known["greenhill"] * np.sqrt(0.5), "The mesh leaves 2e-4.", CLOSED_FORM, relative=2e-4,
         )  # fmt: skip
         for ratio in (0.5, 2.0):
             model = beam(strains, 32, GJ=ratio)
@@ -133,7 +134,8 @@ def check(f: Findings) -> None:
             model.buckling_step(count=4)
             f.row(
                 "B-STRIP", f"end force over sqrt(EI GJ)/L2, GJ/EI = {ratio:g}, {strains} strains, 32 elements",
-                _positive(model) / np.sqrt(ratio), known["strip"], "5e-4", CLOSED_FORM, relative=5e-4,
+                _positive(model) / np.sqrt(ratio), known["strip"],
+                "The mesh leaves 5e-4.", CLOSED_FORM, relative=5e-4,
             )  # fmt: skip
         torques = [_positive(shaft(strains, p * np.pi**2, 16), int(p != 0.0)) / np.pi for p in thrusts]
         curves.append(Curve(thrusts, np.array(torques), f"{strains} strains, 16 elements", style="o"))

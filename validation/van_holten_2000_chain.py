@@ -123,17 +123,24 @@ def check(f: Findings) -> None:
             if speed:
                 about = constancy(step, "angular momentum")
                 f.zero(case, f"change of the momentum about the shaft, {k} segments, Omega = {speed:g}", about, 1e-9,
-                       "cyclic coordinate, small beside the hub's")  # fmt: skip
+                       "The coordinate is cyclic, and its momentum small beside the hub's.")  # fmt: skip
         # errors of the segments fall with the square of their length; those of the steps are (w h)^2/12 and smaller
         limit = extrapolated(found, 2.0)
         for i in range(2):
             f.row(
                 case, f"flapping frequency {i + 1} [rad/s], Omega = {speed:g}, K -> inf", limit[i], known[i],
-                "its digits, and w^2 h^2/12 of the steps", WRIGHT,
+                "The source prints these digits, and steps leave w^2 h^2/12.", WRIGHT,
                 relative=2e-4 + known[i] ** 2 * 4e-6 / 12.0,
             )  # fmt: skip
             orders = np.log2(np.abs(found[0][i] - found[1][i]) / np.abs(found[1][i] - found[2][i]))
-            f.between(case, f"order in 1/K of frequency {i + 1}, Omega = {speed:g}", orders, 1.8, 2.2, "order 2")
+            f.between(
+                case,
+                f"order in 1/K of frequency {i + 1}, Omega = {speed:g}",
+                orders,
+                1.8,
+                2.2,
+                "The rule is of second order.",
+            )
         curves += [
             Curve(
                 np.array(SEGMENTS, float),
@@ -151,7 +158,14 @@ def _pendulums(f: Findings, case: str) -> None:
     tips = [solve(build(2, h, 1.0, dimension=2)).sensor("tip").values[-1] for h in STEPS]
     exact = double_pendulum(1.0)
     errors = [np.linalg.norm(tip - exact) for tip in tips]
-    f.between(case, "order of two rods in the plane", np.log2(errors[-2] / errors[-1]), 1.95, 2.05, "order 2")
+    f.between(
+        case,
+        "order of two rods in the plane",
+        np.log2(errors[-2] / errors[-1]),
+        1.95,
+        2.05,
+        "The rule is of second order.",
+    )
     left = float(np.linalg.norm(extrapolated(tips, 2.0) - exact))
     why = "Lagrange's equations by scipy; what is left of h^8"
     f.zero(case, "place of two rods in the plane after 1 s [m], h -> 0", left, 1e-8, why, INDEPENDENT)
@@ -163,10 +177,11 @@ def _pendulums(f: Findings, case: str) -> None:
             places = [run.sensor("tip").values[:: round(STEPS[0] / h)] for h, run in runs.items()]
             limits.append(extrapolated(places, 2.0))
         f.zero(case, f"distance from absolute coordinates [m], {n} rods, dimension {dimension}, h -> 0",
-               np.abs(limits[0] - limits[1]).max(), 1e-8, "the other formulation", SELF)  # fmt: skip
+               np.abs(limits[0] - limits[1]).max(), 1e-8,
+               "The other formulation of the package has the same error of h^2.", SELF)  # fmt: skip
     long = solve(build(6, 0.01, 50.0)).steps[0]
     f.zero(case, "change of the energy, 6 rods in space, 5000 steps", energy_error(long, constant=True), CONSERVED,
-           "conserved")  # fmt: skip
+           "The rule conserves it exactly; only round-off is left.")  # fmt: skip
     tip = runs[STEPS[0]].sensor("tip").values
     time = runs[STEPS[0]].steps[0].time
     f.figure("Tip of six rods", [Curve(time, tip[:, i], c) for i, c in enumerate("xyz")], "Time [s]", "Place [m]", "")

@@ -109,7 +109,7 @@ def check(f: Findings) -> None:
         for k, (value, wanted) in enumerate(zip(measured[n == diameter], exact, strict=True), 1):
             f.row(
                 "S-ANNULUS", f"frequency {k} of the phase {30 * diameter} degrees [Hz]", value, wanted,
-                "0.2 %: three shells of eight nodes per half wave of the shortest waves; h/a = 1/500",
+                "Three shells of eight nodes per half wave of the shortest waves leave .2 %, with h/a = 1/500.",
                 CLOSED_FORM, relative=0.002,
             )  # fmt: skip
     numbers = np.arange(SECTORS // 2 + 1)

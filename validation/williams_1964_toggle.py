@@ -98,11 +98,11 @@ def check(f: Findings) -> None:
         for k, name in enumerate(("limit load", "lower limit load")):
             f.row(
                 "B-TOGGLE", f"{name} that the meshes tend to, {where}", tends[k], limits[k],
-                "1e-6; boundary-value solution in the file", INDEPENDENT, relative=1e-6,
+                "The file solves the boundary-value problem; extrapolation leaves 1e-6.", INDEPENDENT, relative=1e-6,
             )  # fmt: skip
         errors = np.abs(found[:, 0] - limits[0])
         f.between(
             "B-TOGGLE", f"order of convergence of the limit load, {MESHES[1]} to {MESHES[2]} elements, {where}",
-            np.log(errors[1] / errors[2]) / np.log(3.0), 1.8, 5.0, "2, or 4 of slender bars",
+            np.log(errors[1] / errors[2]) / np.log(3.0), 1.8, 5.0, "The order is 2, or 4 for slender bars.",
         )  # fmt: skip
     f.figure("Toggle frame", curves, "Displacement of the apex [in]", "Load [lb]")

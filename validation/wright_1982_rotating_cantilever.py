@@ -66,12 +66,12 @@ def check(f: Findings) -> None:
             for k in range(2):
                 f.row(
                     "B-FLAP", f"flapping frequency {k + 1} at Omega = {speed:g}, {strains} strains, 16 elements",
-                    flap[k], exact[k], "printed digits; 16 elements: 1e-5", WRIGHT,
+                    flap[k], exact[k], "The source prints these digits; 16 elements leave 1e-5.", WRIGHT,
                     tolerance=max(1e-5 * exact[k], 5.5e-5 if speed < 5.0 or exact[k] < 10.0 else 5.5e-4),
                 )  # fmt: skip
                 f.row(
                     "B-FLAP", f"lagging frequency {k + 1} at Omega = {speed:g}, {strains} strains", lag[k],
-                    np.sqrt(flap[k] ** 2 - speed**2), "2e-6: Coriolis forces stretch the beam, about Omega^2/EA",
+                    np.sqrt(flap[k] ** 2 - speed**2), "Coriolis forces stretch the beam by about Omega^2/EA, 2e-6.",
                     PROPERTY, relative=2e-6,
                 )  # fmt: skip
             summaries.append(summary)
