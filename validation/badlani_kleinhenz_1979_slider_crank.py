@@ -40,7 +40,7 @@ SPEED, SLIDER, DAMPING = 60.0, 0.0378126, 2e-4
 TURN = 2.0 * np.pi / SPEED
 
 
-def build(angles=(0.0,), along: bool = False, elements: int = 8, turns: int = 2, steps: int = 360) -> Model:
+def build(angles=(0.0, 1.0), along: bool = False, elements: int = 8, turns: int = 2, steps: int = 360) -> Model:
     """Return the mechanism, its modes at each of the crank angles [rad] of the turn after ``turns``.
 
     ``steps`` per turn; angles are whole multiples of a step.  ``along``: eigenvalues along one transient in between.

@@ -13,6 +13,8 @@ integration of constrained mechanical systems. Part II: multibody dynamics", Int
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from fem_mbs import Model, solve
@@ -129,7 +131,8 @@ def reference() -> dict:
 
 def check(f: Findings) -> None:
     steps = 10_000 if f.long else 1_000
-    machines = [(kind, 3, build) for kind in SPACE] + [(kind, 2, build) for kind in PLANE]
+    machines: list[tuple[str, int, Callable[..., Model]]] = [(kind, 3, build) for kind in SPACE]
+    machines += [(kind, 2, build) for kind in PLANE]
     machines += [(kind, dimension, coupled) for dimension in (3, 2) for kind in COUPLED]
     ledgers = {}
     for kind, dimension, make in machines:

@@ -77,7 +77,13 @@ def _hard(model: Model, rim: str) -> None:
     for node in mesh.node_sets[rim]:
         x, y, _ = mesh.points[node]
         if min(abs(x), abs(y)) > 1e-9 * abs(x + y):
-            model.equation(f"slope {node}", [(int(node), "rx", float(x)), (int(node), "ry", float(y))])
+            model.equation(
+                f"slope {node}",
+                [
+                    {"on": f"s:#{node + 1}", "component": "rx", "coefficient": float(x)},
+                    {"on": f"s:#{node + 1}", "component": "ry", "coefficient": float(y)},
+                ],
+            )
 
 
 def modes(model: Model, count: int) -> np.ndarray:

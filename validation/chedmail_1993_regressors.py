@@ -45,7 +45,8 @@ def build(values: Mapping[str, float] = TRUE, restarts: int | None = None) -> Mo
     model.joint("hinge", "revolute", "rod:end", "tip", point=(1.0, 0.0))
     model.joint_spring("spring", "hinge", values["k"], 0.05)
     model.fix("rod:start", ["x", "y"])
-    model.transient_step(1.0, 0.002, frames=0, restarts=restarts)
+    options: dict[str, Any] = {} if restarts is None else {"restarts": restarts}
+    model.transient_step(1.0, 0.002, frames=0, **options)
     return model
 
 

@@ -21,6 +21,7 @@ references are closed forms of the balance of forces, and equations of motion th
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from scipy.integrate import solve_ivp
@@ -47,7 +48,7 @@ def build(overhang: float = 0.0, speed: float = 1.5, spin: float = 40.0, push: f
     shaft on a bush that a drive turns."""
     model = Model(3, "bush on a shaft", gravity=(0.0, -G, 0.0))
     model.body("bush", (0.0,) * 3, MASS, (INERTIA,) * 3)
-    turn = {"function": f"{spin}*t"} if push else {}
+    turn: dict[str, Any] = {"function": f"{spin}*t"} if push else {}
     model.joint("shaft", "cylindrical", "ground", "bush", point=(-overhang, 0.0, 0.0), axis=(1.0, 0.0, 0.0), **turn)
     model.friction("rub", "shaft", coefficient=MU, smoothing=SMOOTHING, radius=RADIUS, length=LENGTH)
     model.initial("bush", velocity=(speed, 0.0, 0.0), spin=(spin, 0.0, 0.0))
@@ -138,7 +139,7 @@ def cam(driven: bool, h: float, duration: float) -> Model:
     """Return an eccentric disc under a flat follower that a spring presses; its shaft is driven, or runs out."""
     model = Model(2, "sliding cam", gravity=(0.0, -G))
     model.body("cam", (0.0, 0.0), 1.0, WHEEL)
-    shaft = {"function": f"{SPEED}*t"} if driven else {}
+    shaft: dict[str, Any] = {"function": f"{SPEED}*t"} if driven else {}
     model.joint("shaft", "revolute", "ground", "cam", point=(0.0, 0.0), **shaft)
     model.curve("disc", x=f"{OFFSET} + {DISC}*cos(t)", y=f"{DISC}*sin(t)", range=(0.0, 2.0 * math.pi), closed=True)
     model.body("follower", (0.0, DISC), FOLLOWER, 0.01)

@@ -21,6 +21,7 @@ Rev. Lett. 90 (2003), 248302.  The integrals are evaluated here; the paper was n
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from scipy.integrate import solve_ivp
@@ -49,7 +50,7 @@ def build(eps: float = 0.653, spin: float = 10.0, duration: float = 0.3, h: floa
     J = 0.5 * MASS * RADIUS**2
     model.body("disc", (0.0, 0.0, 0.0), MASS, (0.5 * J, 0.5 * J, J))
     model.joint("table", "planar", "ground", "disc", point=(0.0,) * 3, axis=(0.0, 0.0, 1.0))
-    ring = {"inner_radius": inner} if inner else {}
+    ring: dict[str, Any] = {"inner_radius": inner} if inner else {}
     model.friction("rub", "table", coefficient=MU, smoothing=smoothing, radius=RADIUS, **ring)
     model.initial("disc", velocity=(eps * RADIUS * spin, 0.0, 0.0), spin=(0.0, 0.0, spin))
     model.sensor("v", "velocity", on="disc")

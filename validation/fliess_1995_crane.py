@@ -73,8 +73,8 @@ def build(outputs: str = "load", h: float = 0.01, winch: bool = True, law: Any =
     m.body("drum", (0.0, 0.0), 0.2 * TROLLEY, 0.0)
     m.joint("hinge", "revolute", "trolley", "drum", point=(0.0, 0.0))
     m.body("load", (0.0, -1.0), LOAD, 0.0)
-    m.joint("rope", "prismatic" if winch else "weld", "drum", "load", point=(0.0, -1.0), **(
-        {"axis": (0.0, -1.0)} if winch else {}))  # fmt: skip
+    axis: dict[str, Any] = {"axis": (0.0, -1.0)} if winch else {}
+    m.joint("rope", "prismatic" if winch else "weld", "drum", "load", point=(0.0, -1.0), **axis)
     m.sensor("load", "position", on="load")
     m.sensor("trolley", "position", on="trolley")
     path = {"load.x": law or _law(5, 0.5, DURATION)}
@@ -90,7 +90,7 @@ def _law(k: int, size: float, duration: float) -> dict[str, Any]:
     """Return `smooth` as a function of time: the incomplete beta function, without the round-off of powers, which the
     rope would amplify."""
     s = np.linspace(0.0, 1.0, 2001)
-    return {"kind": "spline", "times": s * duration, "values": size * betainc(k + 1, k + 1, s)}
+    return {"kind": "spline", "times": list(s * duration), "values": list(size * betainc(k + 1, k + 1, s))}
 
 
 def string(n: int, h: float, duration: float = 1.0) -> Model:
@@ -175,7 +175,7 @@ def reference() -> dict:
 def _efforts(model: Model) -> tuple[np.ndarray, np.ndarray, Any]:
     """Return times (n,) since the path began, efforts (n, p), and the report."""
     solution = solve(model)
-    report = solution.steps[-1].report
+    report: Any = solution.steps[-1].report
     drives = solution.drives()
     return drives.t - report.path_start, drives.values, report
 

@@ -18,6 +18,8 @@ reference is this closed form; e, e_t, mu and spins beyond Garwin's ideal e = e_
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fem_mbs import Model, solve
@@ -44,11 +46,11 @@ def build(bounce: tuple = BOUNCES[0], table: bool = False, law: str = "poisson")
     model.body("ball", (0.0, 0.0, RADIUS + 0.5 * ROOM), mass=MASS, inertia=np.full(3, A * MASS * RADIUS**2))
     # the point that touches the floor moves by v + w r, w about -y
     model.initial("ball", velocity=(v, 0.0, -FALL), spin=(0.0, -spin / RADIUS, 0.0))
-    law = {"ball": RADIUS, "restitution": e, "tangential": e_t, "coefficient": mu, "law": law}
-    model.impact("floor", "ground", "ball", point=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0), **law)
+    blow: dict[str, Any] = {"ball": RADIUS, "restitution": e, "tangential": e_t, "coefficient": mu, "law": law}
+    model.impact("floor", "ground", "ball", point=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0), **blow)
     if table:
         top = 2.0 * RADIUS + ROOM
-        model.impact("table", "ground", "ball", point=(0.0, 0.0, top), axis=(0.0, 0.0, -1.0), **law)
+        model.impact("table", "ground", "ball", point=(0.0, 0.0, top), axis=(0.0, 0.0, -1.0), **blow)
     model.sensor("place", "position", on="ball")
     model.sensor("speed", "velocity", on="ball")
     model.sensor("spin", "angular velocity", on="ball")

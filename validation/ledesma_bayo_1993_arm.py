@@ -17,6 +17,8 @@ problem; the data and the reference are this file's.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fem_mbs import Model, solve
@@ -104,7 +106,8 @@ def reference() -> dict:
 
 def check(f: Findings) -> None:
     solution = solve(build())
-    report, drives = solution.steps[-1].report, solution.drives()
+    report: Any = solution.steps[-1].report
+    drives = solution.drives()
     t = drives.t - report.path_start
     inside = (t >= 0.0) & (t <= DURATION)
     exact, found = torques(t[inside]), drives.values[inside]

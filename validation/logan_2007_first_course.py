@@ -73,5 +73,9 @@ def check(f: Findings) -> None:
     f.digits("B-LOGAN", "deflection of a gabled frame [in]", solution.sensor("u").values[-1, 1], known["deflection"],
              where, error=1e-4, why="seven digits, of which not all need be right")  # fmt: skip
     u = np.asarray(solution.steps[-1].frames["displacement"])[-1, :, :2]
-    f.figure("Gabled frame", [Curve(*PLACES.T, "before", "o-"), Curve(*(PLACES + 5.0 * u).T, "after, 5 times", "o-")],
-             "x [in]", "y [in]", equal=True)  # fmt: skip
+    after = np.asarray(PLACES) + 5.0 * u
+    curves = [
+        Curve(PLACES[:, 0], PLACES[:, 1], "before", "o-"),
+        Curve(after[:, 0], after[:, 1], "after, 5 times", "o-"),
+    ]
+    f.figure("Gabled frame", curves, "x [in]", "y [in]", equal=True)

@@ -16,6 +16,8 @@ whose eigenvalues at other speeds, steady turns and motions are computed here by
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg import expm
 
@@ -83,7 +85,7 @@ def measured_roots(v: float) -> np.ndarray:
     m = build(v)
     m.steady_running_step()
     m.complex_modes_step(8)
-    report = solve(m).steps[-1].report
+    report: Any = solve(m).steps[-1].report
     p = np.array([complex(*pair) for pair in report.eigenvalues[report.rigid_body_modes :]])
     return np.sort_complex(np.concatenate((p, p[p.imag != 0.0].conj())))
 
@@ -130,7 +132,8 @@ def check(f: Findings) -> None:
     m = build(TURNING, radius=RADIUS)
     m.steady_running_step(["drive", "steer"])
     solution = solve(m)
-    efforts, series = solution.steps[0].report.efforts, solution.steps[0].series
+    report: Any = solution.steps[0].report
+    efforts, series = report.efforts, solution.steps[0].series
     known, why = reference(), "linear equations: second order in w/R"
     # a turn to the left: the source counts lean and steer to the right
     f.row(case, "lean in a turn [rad]", -series["sensor/turn"][0, 0], known["lean"], why, INDEPENDENT, relative=2e-4)
@@ -146,18 +149,18 @@ def check(f: Findings) -> None:
     inverse = np.linalg.inv(M)
     A = np.block([[np.zeros((2, 2)), np.eye(2)], [-inverse @ (G * K0 + PUSHED**2 * K2), -inverse @ (PUSHED * C1)]])
     advance, x = expm(A * STEP), np.array([0.0, 0.0, RATE, 0.0])
-    exact = np.empty(step.time.size)
-    for k in range(exact.size):
-        exact[k], x = x[2], advance @ x
+    lean = np.empty(step.time.size)
+    for k in range(lean.size):
+        lean[k], x = x[2], advance @ x
     rate = step.series["sensor/spin"][:, 0]
     f.zero(
-        case, "largest error of the lean rate in 5 s, over the push [-]", np.abs(rate - exact).max() / RATE, 2e-3,
+        case, "largest error of the lean rate in 5 s, over the push [-]", np.abs(rate - lean).max() / RATE, 2e-3,
         "mid-point rule, spins of steps are off by (w h)^2/12", INDEPENDENT,
     )  # fmt: skip
     energy = step.series["ledger"][:, :3].sum(axis=1)
     f.zero(case, "change of the energy in 5 s, over its value", np.ptp(energy) / energy[0], 1e-12, "no slip, no work")
     f.figure(
         "Lean rate after a push",
-        [Curve(step.time, rate / RATE, "model"), Curve(step.time, exact / RATE, "printed equations")],
+        [Curve(step.time, rate / RATE, "model"), Curve(step.time, lean / RATE, "printed equations")],
         "Time [s]", "Lean rate over the push [-]", "At 4.6 m/s the bicycle rights itself.",
     )  # fmt: skip

@@ -17,6 +17,8 @@ Source: H.D. Nelson, J.M. McVaugh, "The dynamics of rotor-bearing systems using 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.interpolate import CubicSpline
 
@@ -55,8 +57,9 @@ def build(bearings: str = "isotropic") -> Model:
             model.section(f"s{i}", "circle", diameter=outer / 100.0)
         model.beams(f"b{i}", [f"n{i}", f"n{i + 1}"], f"s{i}", "steel", shear=False)
     model.disc("disc", "n4", 1.401, polar=0.002, diametral=0.00136, axis=AXIS)
+    stiffness: Any = BEARINGS[bearings]
     for i in (10, 14):
-        model.bearing(f"bearing {i}", f"n{i}", stiffness=BEARINGS[bearings], axis=AXIS)
+        model.bearing(f"bearing {i}", f"n{i}", stiffness=stiffness, axis=AXIS)
     model.fix("n0", ["x"])
     model.rotor("rotor", axis=AXIS)
     return model

@@ -11,6 +11,8 @@ cornering stiffnesses C_i.  The references are this formula, and balances of for
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fem_mbs import Model, solve
@@ -105,7 +107,8 @@ def check(f: Findings) -> None:
     m = build(efforts=("drive",), resistance=RESISTANCE)
     m.transient_step(2.0, 0.01, "run", frames=0)
     solution = solve(m)
-    drive = solution.steps[0].report.efforts["drive"]
+    report: Any = solution.steps[0].report
+    drive = report.efforts["drive"]
     why = "rolling resistance of the whole weight, and the drag"
     f.row(case, "drive force straight ahead [N]", drive, known["drive"], why, CLOSED_FORM, relative=1e-5)
     speed = solution.steps[-1].series["sensor/velocity"][:, 0]
@@ -117,5 +120,6 @@ def check(f: Findings) -> None:
         "Steady running has a constant value.",
         PROPERTY,
     )
-    missing = solve(build(efforts=(), resistance=RESISTANCE)).steps[0].report.missing_power
+    report = solve(build(efforts=(), resistance=RESISTANCE)).steps[0].report
+    missing = report.missing_power
     f.row(case, "missing power without it [W]", missing, known["drive"] * SPEED, why, CLOSED_FORM, relative=1e-5)

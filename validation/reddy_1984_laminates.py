@@ -59,7 +59,8 @@ def _slide(model: Model, node: int, place: np.ndarray, along: int) -> None:
     edge = np.eye(3)[along] - normal[along] * normal
     for name, direction in (("normal", normal), ("edge", edge / np.linalg.norm(edge))):
         order = np.argsort(-np.abs(direction))
-        model.equation(f"{name} {node}", [(node, "xyz"[i], float(direction[i])) for i in order])
+        terms = [{"on": f"s:#{node + 1}", "component": "xyz"[i], "coefficient": float(direction[i])} for i in order]
+        model.equation(f"{name} {node}", terms)
 
 
 def reference() -> dict[str, str]:

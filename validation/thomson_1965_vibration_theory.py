@@ -14,6 +14,7 @@ pounds and seconds, the pipe in feet), which prints them after the pages named.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -90,7 +91,7 @@ def responses(model: Model, force: float, at: Sequence[float], nodes: int) -> np
     return np.column_stack([np.abs(solution.response(f"x{i}").values[:, 0]) for i in range(nodes)])
 
 
-def beam(length: float, n: int, rho_a: float, **stiffness: float) -> Model:
+def beam(length: float, n: int, rho_a: float, **stiffness: Any) -> Model:
     """Return a straight beam along x in the plane, "beam", without supports."""
     model = Model(2, "beam")
     model.section("beam", "stiffness", GA=np.inf, rhoA=rho_a, rhoI=0.0, **stiffness)
@@ -154,7 +155,7 @@ def _masses(f: Findings) -> None:
                 "B-MASSES", f"amplitude {k + 1} of two masses at {hz:g} Hz [in]", row[k], text,
                 source("p. 178, ex. 6.6-1", 90), error=5e-5, why="four to five digits on the way to it",
             )  # fmt: skip
-    sweep = np.linspace(0.1, 7.5, 150)
+    sweep = np.linspace(0.1, 7.5, 150).tolist()
     curve = responses(build([0.5, 0.5], [200.0] * 3), 200.0, sweep, 2)
     f.figure(
         "Two masses, shaken",

@@ -39,8 +39,7 @@ def dense_modes(
 ) -> ComplexModes:
     """Return the modes as `complex_modes` does; ``near`` and ``reach`` are scaled."""
     if pencil.motions is not None:
-        motions = Motions.of(pencil, *pencil.motions)
-        return _modes(pencil, motions, False, count, near, which, reach, tolerance)
+        return _modes(pencil, Motions.of(pencil, *pencil.motions), False, count, near, which, reach, tolerance)
     pencil, motions = _without_motions(pencil)
     deflate = motions is not None and pencil.motions is None
     try:
@@ -145,7 +144,7 @@ def _zero_blocks(A: np.ndarray, B: np.ndarray) -> list[_ZeroBlock]:
     # stiffnesses that are small against gyroscopic forces are no zeros: A has singular values of the size K/C
     n = A.shape[0] // 2
     K, C = A[n:, :n], A[n:, n:]
-    scale = np.linalg.norm(K, 2) / max(1.0, np.linalg.norm(C, 2)) if n else 0.0
+    scale = float(np.linalg.norm(K, 2)) / max(1.0, float(np.linalg.norm(C, 2))) if n else 0.0
     while A.shape[0]:
         _, sizes, vt = np.linalg.svd(A)
         r = int((sizes <= _NULL * scale).sum())

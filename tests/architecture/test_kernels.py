@@ -16,7 +16,12 @@ LONG = {
     ("elements/contact/impact.py", "force"): "its three statuses share the geometry of the pair",
     ("elements/contact/impact.py", "report"): "its jobs share the geometry of the pair",
     ("elements/contact/pair.py", "_kernels"): "its functions share sizes that the compiler must know",
+    ("elements/contact/tube_rubbing.py", "friction_of_tubes"): "its ends share the geometry of the pair",
     ("elements/beams/beam2d_exact.py", "beam_block"): "the tangent needs some 35 scalars of the force",
+    (
+        "solvers/differentiation/steps.py",
+        "advance",
+    ): "a state machine that leaves for Python and comes back in any phase",
     ("solvers/stepping/stepper.py", "advance"): "a state machine that leaves for Python and comes back in any phase",
 }
 ELEMENTS = sorted((ROOT / "elements").rglob("*.py"))

@@ -221,7 +221,7 @@ def test_estimates_follow_this_machine(tmp_path, monkeypatch):
     names = ["fem_mbs.elements.masses.lumped:force2", "fem_mbs.solvers.stepping.stepper:advance"]
     shipped = machine_code.costs(names)
     assert shipped[1] > 5.0 * shipped[0] > 0.0
-    (tmp_path / "fem-mbs").mkdir()
+    (tmp_path / "fem-mbs").mkdir(exist_ok=True)
     (tmp_path / "fem-mbs" / "seconds.json").write_text(f'{{"{names[0]}": {3.0 * shipped[0]}}}')
     assert machine_code.costs(names) == pytest.approx([3.0 * shipped[0], 3.0 * shipped[1]])
     (tmp_path / "fem-mbs" / "seconds.json").write_text("nonsense")

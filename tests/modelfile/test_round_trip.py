@@ -29,6 +29,16 @@ NOT_IN_FILES = {
 }
 #: Models with meshes of Python, which a file holds node by node: other declarations, the same arrays.
 WITH_MESHES = {
+    "barton_1951_plates",
+    "blevins_1979_formulas",
+    "cook_1981_shells",
+    "crandall_dahl_1959_mechanics_of_solids",
+    "dugdale_1966_disc",
+    "lawrence_1987_rotating_plate",
+    "reddy_1984_laminates",
+    "roark_1965_formulas",
+    "timoshenko_1959_plates_and_shells",
+    "timoshenko_1970_curved_bar",
     "hutton_smith_1993_telescope",
     "macneal_harder_1985_shells",
     "nafems_1990_le1_le10",
@@ -40,6 +50,8 @@ WITH_MESHES = {
     "timoshenko_1961_plates_and_cylinders",
     "vogel_skinner_1965_annular_plate",
 }
+#: Models that name nodes by number, for which a file has their names.
+WITH_NUMBERS = {"aisc_2016_second_order", "mcguire_2000_structures", "timoshenko_1956_strength_of_materials"}
 
 
 class Caught(Exception):
@@ -74,7 +86,7 @@ def test_validation_models(name, monkeypatch, tmp_path):
         return
     write_model(model, path)
     again = load_model(path)
-    assert name in WITH_MESHES or again.specifications == model.specifications
+    assert name in WITH_MESHES | WITH_NUMBERS or again.specifications == model.specifications
     assert [(s.kind, s.name, s.options) for s in again.steps] == [(s.kind, s.name, s.options) for s in model.steps]
     assert arrays(again.compile()) == arrays(model.compile())
 

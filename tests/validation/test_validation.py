@@ -182,7 +182,11 @@ def test_files_side_by_side_give_the_same_rows(tmp_path):
 
 
 def test_the_longest_files_begin_first_and_a_lost_process_is_a_failure(monkeypatch, tmp_path):
-    files = [ValidationFile(f"nobody_190{k}_file", "A file", "Source: none.", {f"X{k}": "x"}, _one_bad) for k in (0, 1)]
+    build = FILES["geradin_2001_double_pendulum"].build
+    files = [
+        ValidationFile(f"nobody_190{k}_file", "A file", "Source: none.", {f"X{k}": "x"}, _one_bad, build, "contact")
+        for k in (0, 1)
+    ]
     monkeypatch.setattr("fem_mbs.validation.registry.find", lambda: files)
     monkeypatch.setattr("fem_mbs.validation.runner.SECONDS", {"nobody_1901_file": 9})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -129,6 +130,7 @@ def _values(compiled: CompiledModel, times: np.ndarray) -> np.ndarray:
         ModelError: one of them is not finite, naming the load, motion or joint.
     """
     out = np.zeros((len(times), len(compiled.functions)))
+    f: Any  # a TimeFunction, or a function of the user of one instant
     for i, f in enumerate(compiled.functions):
         out[:, i] = f(times) if isinstance(f, TimeFunction) else [float(f(np.float64(t))) for t in times]
     bad = ~np.isfinite(out).all(axis=1)

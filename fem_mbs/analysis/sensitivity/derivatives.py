@@ -129,7 +129,7 @@ class Derivatives:
             read = [
                 np.asarray(sensor.evaluate(np.ones((1, n)), np.full((1, len(LEDGER_COLUMNS)), a))) for a in (1.0, 2.0)
             ]
-            if not np.array_equal(*read, equal_nan=True):
+            if not np.array_equal(read[0], read[1], equal_nan=True):
                 return True
         return False
 

@@ -189,7 +189,7 @@ class Follower:
     def slopes_of_functions(self, stepping: Stepping, times: tuple[np.ndarray, np.ndarray, np.ndarray]) -> np.ndarray:
         """Return the derivatives of the time functions (n_par, n, n_fun, 3) at start, middle and end of steps."""
         out = np.zeros((self.n_par, times[0].size, max(len(stepping.functions), 1), 3))
-        for p in np.flatnonzero(self.varied):
+        for p in map(int, np.flatnonzero(self.varied)):
             out[p] = sum(weight * stepping.evaluate(*times, given) for weight, given in self.functions[p])
         return out
 

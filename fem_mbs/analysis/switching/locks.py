@@ -124,7 +124,7 @@ class Switching:
 
     def _watch_force(
         self, name: str, what: str, reading: Magnitude | Reading, limit: float, fire: Callable[..., None],
-        active: Callable[[], bool], changing: Reading | None = None,
+        active: Callable[[], bool], changing: Magnitude | Reading | None = None,
     ) -> None:  # fmt: skip
         """Watch a force that passes a limit; ``changing`` reads one that changes in time, of the size ``limit``."""
         read = self._reader(reading)
