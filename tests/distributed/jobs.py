@@ -155,13 +155,13 @@ def shares() -> dict[str, Any]:
 
 def algebra() -> dict[str, Any]:
     """Return largest differences of operations of a distributed matrix from those of scipy."""
-    from scipy.sparse import diags, random_array
+    from scipy.sparse import diags, random
 
     from fem_mbs.solvers.distributed.matrix import DistributedMatrix
     from fem_mbs.solvers.distributed.ranks import ranks
 
     n, rng = 60, np.random.default_rng(3)
-    A, B = (random_array((n, n), density=0.1, rng=rng).tocsr() for _ in range(2))
+    A, B = (random(n, n, density=0.1, random_state=rng).tocsr() for _ in range(2))
     mine = diags((np.arange(n) % ranks().size == ranks().rank).astype(float))
     a, b = DistributedMatrix(mine @ A), DistributedMatrix(mine @ B)
     x, z = rng.standard_normal((n, 3)), rng.standard_normal(n) + 1j * rng.standard_normal(n)

@@ -9,7 +9,7 @@ import pytest
 import scipy.linalg
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse import block_diag, coo_matrix, csr_matrix, random_array, vstack
+from scipy.sparse import block_diag, coo_matrix, csr_matrix, random, vstack
 
 from fem_mbs.solvers.linear import constraint_equations
 from fem_mbs.solvers.linear.constraint_equations import ConstraintConflict, eliminate
@@ -315,7 +315,7 @@ def test_hundred_thousand_equations(chosen):
 
 def test_reduced_matrices_at_scale_keep_their_symmetry():
     rng = np.random.default_rng(4)
-    K = block_diag([random_array((300, 300), density=0.02, rng=rng, format="csr") for _ in range(20)]).tocsr()
+    K = block_diag([random(300, 300, density=0.02, random_state=rng, format="csr") for _ in range(20)]).tocsr()
     K = K + K.T
     A, preferred = rigid_bodies(10, 150, rng)
     A = csr_matrix((A.data, A.indices, A.indptr), (A.shape[0], K.shape[0]))  # and dofs without equations
