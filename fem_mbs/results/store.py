@@ -179,18 +179,26 @@ def create_file(path: Path, run: str) -> Iterator[h5py.File]:
         yield file
 
 
+class MissingFileError(ResultsError, FileNotFoundError):
+    """A file of results is not there, or not any more: who expects that catches FileNotFoundError and looks again."""
+
+
+def _missing(path: Path) -> MissingFileError:
+    return MissingFileError(f'File "{path}": missing: another run has replaced the results; open the folder again')
+
+
 @contextmanager
 def open_file(path: Path) -> Iterator[h5py.File]:
     """Open one of our HDF5 files for reading.
 
     Raises ResultsError if it is no such file, of another version, or damaged, also if the damage shows in later reads;
-    FileNotFoundError if it does not exist.
+    MissingFileError if it does not exist.
     """
     import h5py
 
     wrong = files.check_hdf5(path)
     if wrong and not path.exists():
-        raise FileNotFoundError(path)
+        raise _missing(path)
     if wrong:
         raise file_error(path, f"not a readable HDF5 file ({wrong}): run the model again")
     try:
@@ -201,8 +209,10 @@ def open_file(path: Path) -> Iterator[h5py.File]:
             if version != FORMAT_VERSION:
                 raise file_error(path, f"format {version}, this fem-mbs reads {FORMAT_VERSION}: run the model again")
             yield file
-    except (FileNotFoundError, ResultsError):
+    except ResultsError:
         raise
+    except FileNotFoundError as exc:  # it went after it was checked
+        raise _missing(path) from exc
     except (OSError, RuntimeError, LookupError, ValueError, TypeError) as exc:  # h5py's words for damage
         raise file_error(path, f"not a readable HDF5 file ({exc}): run the model again") from exc
 

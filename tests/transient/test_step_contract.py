@@ -203,6 +203,7 @@ HOMONYMS = {
     "fem_mbs/parts/sid.py": {"modes"},
     "fem_mbs/analysis/march.py": {"static"},  # the rule of quasi-static steps
     "fem_mbs/analysis/statics/equilibria.py": {"static"},
+    "fem_mbs/analysis/statics/running.py": {"steady_running"},  # a function
     "fem_mbs/analysis/steps/inverse.py": {"static"},
     "fem_mbs/analysis/transient/rules.py": {"static"},
     "fem_mbs/analysis/transient/stepping.py": {"static"},
