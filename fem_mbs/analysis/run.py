@@ -145,11 +145,28 @@ def run(
         ModelError, ResultsError: the model or the folder cannot be used.
         AnalysisError: a step has no valid result; what was computed before stays readable.
     """
+    from fem_mbs.results import store
+
+    context = make_context(model, progress=progress or _line(), skipped=skipped, backend=backend)
+    with store.held(Path(directory)):
+        return _run_into(directory, model, context, restart, watch, source, inputs, overwrite)
+
+
+def _run_into(
+    directory: str | Path,
+    model: Model,
+    context: RunContext,
+    restart: int | None,
+    watch: Callable[..., Any] | None,
+    source: str | Path | None,
+    inputs: Iterable[Path],
+    overwrite: bool,
+) -> Results:
+    """Run all steps into a folder that no other run uses; arguments as in `run`."""
     from fem_mbs.analysis.recovery.part_results import write_parts
     from fem_mbs.results.reader import Results
     from fem_mbs.results.writer import ResultsWriter
 
-    context = make_context(model, progress=progress or _line(), skipped=skipped, backend=backend)
     header = make_header(context.compiled)
     columns = [check.column(header["sensors"]) for check in model.checks]
     header["fingerprint"] = fingerprint(context)

@@ -25,7 +25,7 @@ import os
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -144,6 +144,44 @@ def release_lock(handle: int | None) -> None:
     """Release the handle of `acquire_lock`."""
     if handle is not None:
         os.close(handle)
+
+
+@contextmanager
+def held(directory: Path, *, wait: float = 0.5) -> Iterator[None]:
+    """Keep other runs out of a folder, which is made if it is not there: from the first file to the last table.
+
+    Where the system has no such locks, or the folder cannot be made, nothing is locked.
+
+    Raises:
+        ResultsError: another run holds the folder.
+    """
+    try:
+        import fcntl
+
+        directory.mkdir(parents=True, exist_ok=True)
+        handle = os.open(directory, os.O_RDONLY)
+    except (ImportError, OSError):  # what writes into the folder says what is wrong with it
+        yield
+        return
+    try:
+        deadline = time.monotonic() + wait
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise folder_error(
+                        directory, "another run is writing into it: wait or give another folder"
+                    ) from None
+                time.sleep(0.01)
+            except OSError:  # a file system without locks
+                break
+        yield
+    finally:
+        os.close(handle)
+        with suppress(OSError):  # of a run that never began to write
+            directory.rmdir()
 
 
 def _is_locked(directory: Path) -> bool:
