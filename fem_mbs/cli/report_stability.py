@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.analysis.steps.campbell import CampbellReport, CriticalSpeed
 from fem_mbs.analysis.steps.complex_modes import ComplexModesReport
 from fem_mbs.analysis.steps.harmonic import HarmonicReport
+from fem_mbs.analysis.steps.rotors.campbell import CampbellReport, CriticalSpeed
+from fem_mbs.analysis.steps.rotors.unbalance import UnbalanceReport
 from fem_mbs.analysis.steps.stability_map import StabilityMapReport
-from fem_mbs.analysis.steps.unbalance import UnbalanceReport
 from fem_mbs.results.modes.eigenvalues import (
     Branches,
     as_complex,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fem_mbs.analysis.steps.campbell import CampbellReport
+from fem_mbs.analysis.steps.rotors.campbell import CampbellReport
 from fem_mbs.declarations.steps import function_of, recorded_kind
 from fem_mbs.errors import DiskFullError, ResultsError
 from fem_mbs.files import file_word

@@ -10,8 +10,8 @@ import stability_results as made
 from rich.console import Console
 
 from fem_mbs.analysis.solution import Solution, StepResult
-from fem_mbs.analysis.steps.campbell import CampbellReport
-from fem_mbs.analysis.steps.unbalance import WhirlAmplitude
+from fem_mbs.analysis.steps.rotors.campbell import CampbellReport
+from fem_mbs.analysis.steps.rotors.unbalance import WhirlAmplitude
 from fem_mbs.cli.report import print_report
 from fem_mbs.errors import ResultsError
 from fem_mbs.plot import figures as plot

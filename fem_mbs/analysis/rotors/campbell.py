@@ -37,7 +37,7 @@ from fem_mbs.solvers.eigen.quadratic_pencil import QuadraticPencil
 from fem_mbs.system.tangent import matrices_of
 
 if TYPE_CHECKING:
-    from fem_mbs.analysis.steps.campbell import Whirl
+    from fem_mbs.analysis.steps.rotors.campbell import Whirl
 
 __all__ = [
     "Branches", "Critical", "Pair", "Spectrum", "Spinning", "critical_speeds", "direct_speeds", "follow",

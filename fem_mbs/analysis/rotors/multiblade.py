@@ -17,7 +17,7 @@ import numpy as np
 from fem_mbs.analysis.stability.linearisation import Linearisation
 
 if TYPE_CHECKING:
-    from fem_mbs.analysis.steps.campbell import Whirl
+    from fem_mbs.analysis.steps.rotors.campbell import Whirl
 
 __all__ = ["BladeMotion", "blade_motions", "blade_whirl"]
 

@@ -15,7 +15,7 @@ from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.model.parts.rotors import across
 
 if TYPE_CHECKING:
-    from fem_mbs.analysis.steps.campbell import Whirl
+    from fem_mbs.analysis.steps.rotors.campbell import Whirl
 
 __all__ = ["whirl"]
 

@@ -1,1 +1,1 @@
-"""Steps other than transients: their options, checks and reports."""
+"""Kinds of steps, a module each: options, checks, run and report."""

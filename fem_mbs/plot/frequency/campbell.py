@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.analysis.steps.campbell import CampbellReport, CriticalSpeed
-from fem_mbs.analysis.steps.unbalance import UnbalanceReport, WhirlAmplitude
+from fem_mbs.analysis.steps.rotors.campbell import CampbellReport, CriticalSpeed
+from fem_mbs.analysis.steps.rotors.unbalance import UnbalanceReport, WhirlAmplitude
 from fem_mbs.declarations.steps import StepKind, recorded_kind, step_kinds
 from fem_mbs.errors import ResultsError
 from fem_mbs.plot.axes import name_axis

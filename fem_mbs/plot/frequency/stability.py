@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.analysis.steps.campbell import CampbellReport
 from fem_mbs.analysis.steps.complex_modes import ComplexModesReport
+from fem_mbs.analysis.steps.rotors.campbell import CampbellReport
 from fem_mbs.analysis.steps.stability_map import MapParameter, StabilityMapReport
 from fem_mbs.errors import ResultsError
 from fem_mbs.plot.axes import name_axis, name_bar

@@ -15,7 +15,7 @@ from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.results.report import EigenvaluesAlong
 
 if TYPE_CHECKING:
-    from fem_mbs.analysis.steps.campbell import CampbellReport
+    from fem_mbs.analysis.steps.rotors.campbell import CampbellReport
     from fem_mbs.analysis.steps.stability_map import MapParameter
 
 __all__ = [

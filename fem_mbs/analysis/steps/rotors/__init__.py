@@ -1,0 +1,1 @@
+"""Kinds of steps of rotors over their speeds, a module each."""
