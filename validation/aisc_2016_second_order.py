@@ -43,7 +43,7 @@ def build(case: int = 1, thrust: float = 150.0, n: int = 8) -> Model:
         model.force("lateral", "column:end", (1.0, 0.0))
     if thrust:
         model.force("thrust", "column:end", (0.0, -thrust))
-    model.sensor("u", "displacement", on=n // 2 if case == 1 else "column:end")
+    model.sensor("u", "displacement", on=f"column:#{n // 2 + 1}" if case == 1 else "column:end")
     model.sensor("M", "element", on="column", element=n // 2 if case == 1 else 0, quantity="M_p")
     model.static_step(increments=2)
     return model

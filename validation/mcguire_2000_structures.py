@@ -45,8 +45,8 @@ def build() -> Model:
     model = line(240.0, 16, 29000.0 * 10.3, 29000.0 * 128.5)
     model.fix("beam:end", ["y"])
     for i in range(1, 16):
-        model.nodal_spring(f"k{i}", i, "y", 22.5)
-    model.force("F", 8, (0.0, -40.0))
+        model.nodal_spring(f"k{i}", f"beam:#{i + 1}", "y", 22.5)
+    model.force("F", "beam:#9", (0.0, -40.0))
     model.sensor("M", "element", on="beam", element=8, quantity="M_p")
     model.linear_static_step()
     return model

@@ -58,7 +58,7 @@ def build(force: float = 0.0, n: int = 16, side: float = 2.5, length: float = 20
     model.beams("beam", "beam", "beam")
     model.fix("beam:start", ["x", "y"])
     model.fix("beam:end", ["y"])
-    model.sensor("u", "displacement", on=n // 2)
+    model.sensor("u", "displacement", on=f"beam:#{n // 2 + 1}")
     model.sensor("slope", "rotation", on="beam:start")
     model.sensor("M", "element", on="beam", element=n // 2, quantity="M_p")
     if force:
@@ -106,7 +106,7 @@ def _foundation(f: Findings) -> None:
     model.beams("beam", "beam", "beam")
     model.fix("beam:start", ["x"])
     for i in range(n + 1):
-        model.nodal_spring(f"k{i}", i, "y", 1515.15 * length / n * (0.5 if i in (0, n) else 1.0))
+        model.nodal_spring(f"k{i}", f"beam:#{i + 1}", "y", 1515.15 * length / n * (0.5 if i in (0, n) else 1.0))
     model.force("F", "beam:start", (0.0, -1000.0))
     model.moment("M", "beam:start", 10000.0)
     model.linear_static_step()
