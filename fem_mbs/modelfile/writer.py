@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.declarations.declaration import Declaration, plain
-from fem_mbs.declarations.kinds import FILE, FUNCTION, PLACE, PLACES, SHAPES, shapes_of
+from fem_mbs.declarations.kinds import FILE, FUNCTION, PLACE, PLACES, SHAPES, TERMS, shapes_of
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.files import write_atomic
 from fem_mbs.meshes.mesh import Mesh
@@ -128,7 +128,7 @@ def _entry(said: Declaration) -> dict[str, Any]:
 
 def _places(building: Building, said: Declaration) -> dict[str, Any]:
     """Return the keys whose places are nodes by their indices, with the names of these nodes."""
-    found = {}
+    found: dict[str, Any] = {}
     for name, (field, given) in said.in_file().items():
         value = getattr(said, field)
         many = not isinstance(value, (str, int, np.integer)) and value is not None
@@ -139,7 +139,17 @@ def _places(building: Building, said: Declaration) -> dict[str, Any]:
                 _place_of(building, v, said) if not isinstance(v, str) else v for v in (value if many else [value])
             ]
             found[name] = names if many else names[0]
+        elif given.kind is TERMS:
+            found[name] = [_term(building, term, said) for term in value]
     return found
+
+
+def _term(building: Building, term: Any, said: Declaration) -> dict[str, Any]:
+    """Return a term of an equation as a table, with the name of its place."""
+    table = dict(term) if isinstance(term, dict) else dict(zip(("on", "component", "coefficient"), term, strict=True))
+    if not isinstance(table["on"], str):
+        table["on"] = _place_of(building, table["on"], said)
+    return table
 
 
 def _place_of(building: Building, node: Any, said: Declaration) -> str:

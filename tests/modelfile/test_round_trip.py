@@ -128,6 +128,18 @@ def test_calls_in_another_order_keep_their_numbers(tmp_path):
     assert load_model(tmp_path / "plain.toml").positions.tolist() != model.positions.tolist()
 
 
+def test_terms_of_equations_may_be_tuples_with_numbers_of_nodes(tmp_path):
+    model = frame()
+    model.equation("level", [(0, "y", 1.0), ("beam:end", "y", -1.0)])
+    write_model(model, tmp_path / "model.toml")
+    again = load_model(tmp_path / "model.toml")
+    assert again.specifications[-1].terms == [
+        {"on": "tip", "component": "y", "coefficient": 1.0},
+        {"on": "beam:end", "component": "y", "coefficient": -1.0},
+    ]
+    assert arrays(again.compile()) == arrays(model.compile())
+
+
 def test_materials_of_solids_stay_such(tmp_path):
     model = Model(2)
     model.solid_material("rubber", E=1e6, nu=0.45, density=1e3)
