@@ -126,18 +126,33 @@ def acquire_lock(directory: Path, *, wait: float = 0.5) -> int | None:
     except ImportError:  # not a POSIX system: a running result then reads as incomplete
         return None
     handle = os.open(directory / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o644)
-    deadline = time.monotonic() + wait  # a reader that asks for the status holds the lock for a moment
+    try:
+        _lock(handle, directory.parent, wait)  # a reader that asks for the status holds the lock for a moment
+    except ResultsError:
+        os.close(handle)
+        raise
+    return handle
+
+
+def _lock(handle: int, folder: Path, wait: float) -> None:
+    """Lock an open file or folder for this process; nothing is locked on file systems without locks.
+
+    Raises:
+        ResultsError: another process holds the lock of the ``folder`` of results for longer than ``wait`` [s].
+    """
+    import fcntl
+
+    deadline = time.monotonic() + wait
     while True:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return handle
-        except OSError:
+            return
+        except BlockingIOError:
             if time.monotonic() > deadline:
-                os.close(handle)
-                raise folder_error(
-                    directory.parent, "another run is writing into it: wait or give another folder"
-                ) from None
+                raise folder_error(folder, "another run is writing into it: wait or give another folder") from None
             time.sleep(0.01)
+        except OSError:
+            return
 
 
 def release_lock(handle: int | None) -> None:
@@ -156,27 +171,13 @@ def held(directory: Path, *, wait: float = 0.5) -> Iterator[None]:
         ResultsError: another run holds the folder.
     """
     try:
-        import fcntl
-
         directory.mkdir(parents=True, exist_ok=True)
         handle = os.open(directory, os.O_RDONLY)
-    except (ImportError, OSError):  # what writes into the folder says what is wrong with it
+    except OSError:  # what writes into the folder says what is wrong with it; Windows opens no folders
         yield
         return
     try:
-        deadline = time.monotonic() + wait
-        while True:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > deadline:
-                    raise folder_error(
-                        directory, "another run is writing into it: wait or give another folder"
-                    ) from None
-                time.sleep(0.01)
-            except OSError:  # a file system without locks
-                break
+        _lock(handle, directory, wait)
         yield
     finally:
         os.close(handle)

@@ -20,11 +20,43 @@ from written_results import (
 )
 
 from fem_mbs.errors import ResultsError
+from fem_mbs.results import store
 from fem_mbs.results.folder import MARK
 from fem_mbs.results.reader import Results
 from fem_mbs.results.writer import ResultsWriter
 
 h5py = pytest.importorskip("h5py")
+
+
+# ---------------------------------------------------------------------------------------------- one run at a time
+
+
+def test_a_run_keeps_its_folder_to_itself(tmp_path):
+    """From the first file to the last table; a folder into which nothing was written goes."""
+    folder = tmp_path / "out"
+    with store.held(folder):
+        other = store.held(folder, wait=0.05)
+        with pytest.raises(ResultsError, match=r'"[^"]*out": another run is writing into it'), other:
+            raise AssertionError("two runs in one folder")
+        whole_run(folder)
+    assert Results.open(folder).complete
+    with store.held(folder):
+        pass
+    assert Results.open(folder).complete
+    with pytest.raises(ZeroDivisionError), store.held(tmp_path / "empty"):
+        raise ZeroDivisionError
+    assert not (tmp_path / "empty").exists()
+    (tmp_path / "file").write_text("")
+    with store.held(tmp_path / "file" / "out"):  # cannot be made: what writes into it says so
+        pass
+
+
+def test_results_that_another_run_replaces_end_in_one_error(tmp_path):
+    whole_run(tmp_path)
+    results = Results.open(tmp_path)
+    (tmp_path / "results.h5").unlink()
+    with pytest.raises(ResultsError, match=r"results\.h5.*(missing|meanwhile).*open the folder again"):
+        results.restart()
 
 
 # ---------------------------------------------------------------------------------------------- wrong use
