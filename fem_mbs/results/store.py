@@ -116,15 +116,11 @@ def remove_segments(directory: Path) -> None:
         directory.rmdir()
 
 
-def acquire_lock(directory: Path, *, wait: float = 0.5) -> int | None:
-    """Lock a segments folder for this process; return the handle, None where the system has no such locks.
+def acquire_lock(directory: Path, *, wait: float = 0.5) -> int:
+    """Lock a segments folder for this process; return the handle (`_lock` says where nothing is locked).
 
     Raises ResultsError if another process holds it.
     """
-    try:
-        import fcntl
-    except ImportError:  # not a POSIX system: a running result then reads as incomplete
-        return None
     handle = os.open(directory / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         _lock(handle, directory.parent, wait)  # a reader that asks for the status holds the lock for a moment
@@ -135,13 +131,17 @@ def acquire_lock(directory: Path, *, wait: float = 0.5) -> int | None:
 
 
 def _lock(handle: int, folder: Path, wait: float) -> None:
-    """Lock an open file or folder for this process; nothing is locked on file systems without locks.
+    """Lock an open file or folder for this process; nothing is locked where the system or the disk has no such locks.
+
+    A running result then reads as incomplete.
 
     Raises:
         ResultsError: another process holds the lock of the ``folder`` of results for longer than ``wait`` [s].
     """
-    import fcntl
-
+    try:
+        import fcntl
+    except ImportError:
+        return
     deadline = time.monotonic() + wait
     while True:
         try:
