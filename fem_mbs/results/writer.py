@@ -189,7 +189,7 @@ class ResultsWriter:
             self._segments.mkdir()
         except OSError as exc:
             raise store.folder_error(directory, f"cannot write there ({exc.strerror}): give another") from exc
-        self._lock = store.acquire_lock(self._segments)
+        self._lock: int | None = store.acquire_lock(self._segments)
         self._run = uuid.uuid4().hex
         with store.create_file(self._segments / store.HEADER_FILE, self._run) as file:
             store.write_header(file, full)

@@ -117,7 +117,9 @@ def _runs(folder: Path) -> Case:
 # --- decks -----------------------------------------------------------------------------------------------------------
 def _decks(suffix: str) -> Callable[[Path], Case]:
     def make(folder: Path) -> Case:
+        from fem_mbs.contract import plain
         from fem_mbs.decks.notes import Accept
+        from fem_mbs.machine_code import compile_nothing
 
         if suffix == ".inp":
             from test_deck_mutations import mutated
@@ -145,7 +147,8 @@ def _decks(suffix: str) -> Callable[[Path], Case]:
             else:
                 path.write_text(mutated(seed // 2), encoding="utf-8")
             accept = Accept.ALLOW if seed % 3 else Accept.NORMAL
-            return judge(lambda: convert(read(path), accept=accept), f"d{suffix}", *seeds.INCLUDED)
+            with plain(), compile_nothing():
+                return judge(lambda: convert(read(path), accept=accept), f"d{suffix}", *seeds.INCLUDED)
 
         return case
 
