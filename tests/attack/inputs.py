@@ -17,9 +17,9 @@ from . import seeds
 from .guard import Attack, Case, Wrong, judge
 from .mutations import flipped, mutated_bytes, mutated_lines
 
-_WITH_KERNELS = 120.0  # seconds of a case that may compile a kernel on a busy machine
-
 __all__ = ["ATTACKS"]
+
+_WITH_KERNELS = 120.0  # seconds of a case that may compile a kernel on a busy machine
 
 
 def _quiet() -> None:
