@@ -102,7 +102,7 @@ def check(f: Findings) -> None:
                     f.row(
                         "B-PRINCETON", f"{name} of the tip, {force} N at {beta} deg, 20 elements", sign * tip[k],
                         ansys,
-                        "The reference is a run of ANSYS; 1 % of the torsion constant, which is not told, is 1 % of uy.",
+                        "ANSYS gives the reference; 1 % of the torsion constant, which is not told, is 1 % of uy.",
                         relative=0.015,
                         kind=program("ANSYS beams, by Obrezkov et al. (2022), in EXUDYN's ANCFBeamTest.py"),
                     )  # fmt: skip
