@@ -46,8 +46,8 @@ class Now:
     """The changing part of a run: the ``time`` [s]; whether a transient has begun (``started``) and whether the
     start was checked (``checked``); what was done to the velocities (``start``) and the joints (``assembly``); tables
     (2, n) of times [s] and values that time functions follow since a step has found them, by their numbers
-    (``laws``); ``acceleration``: accelerations (N,) of the state that a step of steady running has found, None once another
-    step has changed the state."""
+    (``laws``); accelerations (N,) of the state that a step of steady running has found, None once another step has
+    changed the state (``acceleration``)."""
 
     time: float = 0.0
     started: bool = False

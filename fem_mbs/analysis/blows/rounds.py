@@ -122,8 +122,8 @@ def _round(A: np.ndarray, v: np.ndarray, blows: Sequence[Blow]) -> tuple[np.ndar
 class _Phase:
     """A phase of blows: normal speeds after it of at least ``speed`` (k,) or normal impulses of ``least`` (k,).
 
-    Each contact has the greater of the impulses that its two conditions demand.  It sticks, so that its slip velocity becomes
-    ``slip`` (k, dim - 1), or it slips.
+    Each contact has the greater of the impulses that its two conditions demand.  Either it sticks, and its slip velocity
+    becomes ``slip`` (k, dim - 1), or it slips.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Steady running: the motion of vehicles that run with constant speed, and the efforts that keep it up."""
+"""Steady running: the motion of vehicles at constant speed, and the efforts that keep it steady."""
 
 from __future__ import annotations
 
