@@ -40,8 +40,9 @@ class ElementType:
     ``hist``         number of history variables
     ``turns``        True: ``hist`` holds relative rotations with their full turns; the job START keeps the turns
     ``multipliers``  number of constraint rows, after the node dofs
-    ``nonholonomic`` True: the constraints are G v = 0 on velocities, not on places.  Their rows are G times the motion of
-                     the step, in one-state rules G v/(dv/du); where dv/du is 0 (statics) the rows are 0, their tangent G
+    ``nonholonomic`` True: the constraints are G v = 0 on velocities, not on places.  Their rows are G times the
+                     motion of the step, in one-state rules G v/(dv/du); where dv/du is 0 (statics) the rows are
+                     0, and their tangent is G
     ``unilateral``   True: constraints that act while they press; ``hist`` says which do (`elements/contact/impact.py`)
     ``scale``        parameter column of the scale of the multipliers (joints only, else -1)
     ``angular``      True: the constraints are angles, not lengths

@@ -17,9 +17,9 @@ O. Gonzalez (J. Nonlinear Sci. 6 (1996), 449-467, eq. 2.13) over the six variabl
 what is below the round-off of f is left out.  So the work is the change of sum W E and what dampers take, at any step,
 and since all forces act between points along their mean distances, resultant and moment vanish.
 
-Friction of faces is in `fem_mbs.elements.contact.rubbing`, that of tubes in `fem_mbs.elements.contact.tube_rubbing`.  It
-adds two outputs: the friction force, a sum of sizes over the penetrations, and the sliding speed, their mean weighted
-by the normal forces.
+Friction of faces is in `fem_mbs.elements.contact.rubbing`, that of tubes in `fem_mbs.elements.contact.tube_rubbing`.
+It adds two outputs: the friction force, a sum of sizes over the penetrations, and the sliding speed, their mean
+weighted by the normal forces.
 
 Parts that pass through each other in a step end the run (`THROUGH`).  Elements without "active" do nothing: which parts
 touch changes in a run (`fem_mbs.system.pairing`).  Outputs: the normal force sum W N, the gap, two places (of tubes on

@@ -7,9 +7,9 @@ and -beta at those of b.  The velocity of b relative to a at this point, across 
 
     w = (I - delta delta^T/delta^2) sum g_k (v_k + s_k omega_k x delta),
 
-and the friction T = N m(|w|) w/|w| gives the forces g_k T and the moments s_k g_k delta x T on the ends.  All quantities
-belong to the middle of a step: the loss is T.w h, and the forces and moments add up to zero, since sum g_k = 0 and
-sum s_k g_k = -1.
+and the friction T = N m(|w|) w/|w| gives the forces g_k T and the moments s_k g_k delta x T on the ends.  All
+quantities belong to the middle of a step: the loss is T.w h, and the forces and moments add up to zero, since
+sum g_k = 0 and sum s_k g_k = -1.
 
 The friction on a part without rotations acts at its axis (its alpha or beta is 0).  Each penetration of
 `fem_mbs.elements.contact.tubes` has friction at its own places x and z.
@@ -39,8 +39,8 @@ def _dot(x, y):
 
 @inner
 def _slide(x, v, turn, g, s, delta, around, q, w):
-    """Fill delta, ``around`` = sum g_k s_k omega_k, the relative velocity q and its part w across delta, each (3,); return
-    delta^2.
+    """Fill delta, ``around`` = sum g_k s_k omega_k, the relative velocity q and its part w across delta, each (3,);
+    return delta^2.
 
     ``x``, ``v``, ``turn``: places, velocities and spins (4, 3) of the ends; ``g``, ``s``: their shares (4,).
     """
@@ -61,8 +61,8 @@ def _slide(x, v, turn, g, s, delta, around, q, w):
 
 
 def friction_of_tubes(dim, mu):
-    """Return two functions with the arguments of those of `fem_mbs.elements.contact.rubbing.friction_of`: the first adds
-    the friction of a penetration, the second returns its coefficient and sliding speed.
+    """Return two functions with the arguments of those of `fem_mbs.elements.contact.rubbing.friction_of`: the first
+    adds the friction of a penetration, the second returns its coefficient and sliding speed.
 
     ``mu`` is the column of the coefficient.
     """

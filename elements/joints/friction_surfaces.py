@@ -25,8 +25,9 @@ and with the normal force N the forces on these coordinates are N f(w), along th
               For m = mu their error is 2e-5 mu (measured against a rule of 80 000 points)
 
 with m(w) of `fem_mbs.elements.joints.friction`.  A given force f(t) is added to N.  A plane and a disc read
-up to three multipliers lambda of the joint, N = |lambda|.  A cylinder reads four: those of both guides, and those of the
-two conditions that align the axes.  The loss N f.w h >= 0 and the work of the drive of a running surface are booked.
+up to three multipliers lambda of the joint, N = |lambda|.  A cylinder reads four: those of both guides, and those of
+the two conditions that align the axes.  The loss N f.w h >= 0 and the work of the drive of a running surface are
+booked.
 
 Outputs: force (with two displacements its size) and moment against the motion, N and sliding speed (disc: V; others:
 |w|) of the step, in one-state rules at its end; displacements and angle at the end.
@@ -67,8 +68,8 @@ from fem_mbs.elements.registry import ElementType
 
 __all__ = ["TYPES"]
 
-# columns of par: the law, then SIZE (inner radius of a disc, length of a cylinder, unused by a plane), the vectors of the
-# displacements and of the angle, and the scales of the multipliers
+# columns of par: the law, then SIZE (inner radius of a disc, length of a cylinder, unused by a plane), the vectors of
+# the displacements and of the angle, and the scales of the multipliers
 MU, RADIUS, FUNCTION, SPEED, SIZE, _OFFSETS = 0, 4, 5, 6, 7, 8
 _VECTORS = 9  # columns of the three vectors of a displacement or of the angle
 _MOST = 3  # components of the slip
@@ -76,8 +77,8 @@ _MOST_READS = 4  # multipliers that an element reads
 _TURN = _MOST_READS  # index of the derivative of N by the angle, after those by the multipliers
 _ANGLE = coordinate(ANGLE, 3)
 
-# Gauss points of a disc, along a radius and over a quarter of a turn: both dense at their start (first point of a panel,
-# direction of the centre of rotation)
+# Gauss points of a disc, along a radius and over a quarter of a turn: both dense at their start (first point of a
+# panel, direction of the centre of rotation)
 _POINTS, _POINT_WEIGHTS = np.polynomial.legendre.leggauss(6)
 _ALONG, _ALONG_WEIGHTS = (0.5 * (_POINTS + 1.0)) ** 2, 0.5 * (_POINTS + 1.0) * _POINT_WEIGHTS
 _TURNS, _TURN_WEIGHTS = np.polynomial.legendre.leggauss(8)
@@ -90,7 +91,8 @@ _AROUND_WEIGHTS = 0.5 * (_TURNS + 1.0) * _TURN_WEIGHTS  # each for the two point
 # --- laws: friction over normal force, as functions of the slip ------------------------------------------------------
 @inner
 def _surface_law(par, e, w, f, S):
-    """Fill f (2,) and its derivatives S (2, 2) by the slip w (2,) [m/s] of a surface all of whose points slip by |w|."""
+    """Fill f (2,) and its derivatives S (2, 2) by the slip w (2,) [m/s] of a surface all of whose points slip by
+    |w|."""
     g, _, bend = friction_slopes(par, e, MU, math.hypot(w[0], w[1]))
     for i in range(2):
         f[i] = g * w[i]
@@ -100,7 +102,8 @@ def _surface_law(par, e, w, f, S):
 
 @inner
 def _disc_law(par, e, w, f, S):
-    """Fill f (3,) and its derivatives S (3, 3) by the slip w (3,) [m/s]: velocity of the centre, r times angular speed."""
+    """Fill f (3,) and its derivatives S (3, 3) by the slip w (3,) [m/s]: velocity of the centre, r times angular
+    speed."""
     slide, rim = math.hypot(w[0], w[1]), abs(w[2])
     hole = par[e, SIZE] / par[e, RADIUS]
     centre = min(max(slide / rim, hole), 1.0) if slide < rim else 1.0  # of rotation, where the panels meet
@@ -141,8 +144,8 @@ def _disc_law(par, e, w, f, S):
 # --- normal forces ---------------------------------------------------------------------------------------------------
 @inner
 def _norm(par, e, x, phi0, phi1, by):
-    """Return N = |x| of the multipliers x (3,) [N]; fill by (5,) with its derivatives: by x in by[:3], by the angle phi1
-    (zero) in by[4]."""
+    """Return N = |x| of the multipliers x (3,) [N]; fill by (5,) with its derivatives: by x in by[:3], by the angle
+    phi1 (zero) in by[4]."""
     N = math.sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])
     for k in range(READS):
         by[k] = x[k] / N if N > 0.0 else 0.0
@@ -156,8 +159,8 @@ def _two_ends(par, e, x, phi0, phi1, by):
     multipliers x (4,) in by[:4], by the angle phi1 at the end of the step in by[4].
 
     x[:2] [N] are the forces F along the vectors u_a, v_a of end a.  x[2:] [N m] are the moments of the two conditions
-    that keep the axis normal to the vectors u_b, v_b of end b.  In the step these vectors turn from phi0 to phi1 against
-    those of a.  With their means and L = (x_2 u_b + x_3 v_b)/l the two ends bear F/2 + L and F/2 - L.
+    that keep the axis normal to the vectors u_b, v_b of end b.  In the step these vectors turn from phi0 to phi1
+    against those of a.  With their means and L = (x_2 u_b + x_3 v_b)/l the two ends bear F/2 + L and F/2 - L.
     """
     c = 0.5 * (math.cos(phi0) + math.cos(phi1)) / par[e, SIZE]
     s = 0.5 * (math.sin(phi0) + math.sin(phi1)) / par[e, SIZE]

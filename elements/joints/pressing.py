@@ -1,7 +1,7 @@
 """Functions of all friction elements: the normal force from the multipliers of a joint, and the work that is booked.
 
-The normal force is the norm |lambda| of three multipliers.  They are the last local unknowns of the element (unused ones
-are the dummy dof, which is zero), and their scales the columns of par from ``tail`` on.
+The normal force is the norm |lambda| of three multipliers.  They are the last local unknowns of the element (unused
+ones are the dummy dof, which is zero), and their scales the columns of par from ``tail`` on.
 """
 
 from __future__ import annotations

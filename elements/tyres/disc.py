@@ -1,18 +1,19 @@
-"""Ideal rolling of a disc on a plane fixed in space: `disc_touch3` (the disc touches the plane) and `disc_roll3` (it does
-not slip).
+"""Ideal rolling of a disc on a plane fixed in space: `disc_touch3` (the disc touches the plane) and `disc_roll3` (it
+does not slip).
 
-The disc turns with its node at x: centre c from the node, axis a, radius R to the outside of its tread, whose section is
-a circle of the radius rho (0: a knife edge; R: a ball).  The plane goes through p and has the normal n.  With
+The disc turns with its node at x: centre c from the node, axis a, radius R to the outside of its tread, whose section
+is a circle of the radius rho (0: a knife edge; R: a ball).  The plane goes through p and has the normal n.  With
 d = n - (n.a) a and s = |d|, the point of contact is at r = c - (R - rho) d/s - rho n from the node.
 
-``disc_touch3`` is holonomic.  As in `fem_mbs.elements.joints.basic`, its row is the constraint g at the end of the step,
-and its forces act along an exact difference quotient G_m (m: mean of both ends; here c = n.a, and
-s1 - s0 = -(c0 + c1)/(s0 + s1) (c1 - c0)):
+``disc_touch3`` is holonomic.  As in `fem_mbs.elements.joints.basic`, its row is the constraint g at the end of the
+step, and its forces act along an exact difference quotient G_m (m: mean of both ends; here c0 and c1 are n.a at the
+ends, and s1 - s0 = -(c0 + c1)/(s0 + s1) (c1 - c0)):
 
     g = n.(x + c - p) - (R - rho) s - rho = 0,
     G_m = [n; c_m x n + (R - rho) k a_m x n],   k = (c0 + c1)/(s0 + s1).
 
-``disc_roll3`` is nonholonomic: the material point at the contact has no velocity along the two directions t of the plane,
+``disc_roll3`` is nonholonomic: the material point at the contact has no velocity along the two directions t of
+the plane,
 
     t.(v + w x r) = 0;   two-state rules: t.(dx + theta x r_m) = 0,   forces [t; r_m x t] lambda,
 

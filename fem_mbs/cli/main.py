@@ -56,7 +56,7 @@ def main() -> NoReturn:
                 code = together(work, lambda error: _ended(error, debug))
             else:
                 code = work()
-        except SystemExit as end:  # of typer
+        except SystemExit as end:  # raised by typer
             code = end.code
         except (Exception, KeyboardInterrupt) as error:
             code = _ended(error, debug)

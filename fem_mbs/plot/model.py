@@ -177,9 +177,9 @@ def draw_deformed(
 
 
 def plot_model(results: Results, path: str | Path, size: tuple[float, float] = (7.4, 5.0)) -> Path:
-    """Draw a model at its start with all of its symbols and their names, on paper of a size [inch].
+    """Draw a model at its start with all of its symbols and their names.
 
-    Other arguments and errors are those of `plot_deformed`.
+    `size` is width and height of the figure [inch]. Other arguments and errors are those of `plot_deformed`.
     """
     with style(results):
         stage = Stage(results, _step_with_frames(results, None))
@@ -245,8 +245,8 @@ def animate(
 
     `quantity` is what colours the model: an output of elements (by default a bending moment or an energy, if there is
     one), of solid and plane parts "von Mises" (their default), "stress xx" or "displacement"; "none" for plain lines.
-    `trail` is a node whose path is drawn behind it, by name or number. `follow` is a node or body with
-    which the view goes along, as with a vehicle. At most `fps` * `seconds` frames are taken. MP4 needs the program
+    `trail` is a node whose path is drawn behind it, by name or number. `follow` is a node or body, for
+    example of a vehicle, with which the view moves along. At most `fps` * `seconds` frames are taken. MP4 needs the program
     ffmpeg.
 
     Of a modal or buckling step one shape is shown swinging: number `mode`, counted from 1 (by default the first that is

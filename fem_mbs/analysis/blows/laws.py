@@ -14,9 +14,9 @@ poisson   The normal impulse grows from zero; friction follows Coulomb's law at 
 stronge   Likewise, but restitution gives back e^2 of the work of compression (Stronge, Proc. R. Soc. A 431 (1990),
           169-181).
 
-With a tangential restitution e_t, surfaces that stick rebound tangentially with e_t times the slip before the blow (R.L.
-Garwin, Am. J. Phys. 37 (1969), 88-92; R. Cross, Am. J. Phys. 70 (2002), 1093-1102).  With the impulse p_C = -A^-1 v of
-sticking without restitution
+With a tangential restitution e_t, surfaces that stick rebound tangentially with e_t times the slip before the blow
+(R.L. Garwin, Am. J. Phys. 37 (1969), 88-92; R. Cross, Am. J. Phys. 70 (2002), 1093-1102).  With the impulse p_C = -A^-1
+v of sticking without restitution
 
     p = ((1 + e) p_Cn, (1 + e_t) p_Ct), with "newton" p = -A^-1 ((1 + e) v_n, (1 + e_t) v_t)
 
@@ -44,8 +44,8 @@ _PIECES = 50  # of the path of a blow
 
 @dataclass(frozen=True)
 class Blow:
-    """The law of a blow: its name, the coefficients of restitution ``e``, of sliding friction ``mu`` and of static friction
-    ``static`` >= mu, and the coefficient of tangential restitution ``back``."""
+    """The law of a blow: its name, the coefficients of restitution ``e``, of sliding friction ``mu`` and of static
+    friction ``static`` >= mu, and the coefficient of tangential restitution ``back``."""
 
     law: str
     e: float

@@ -99,7 +99,8 @@ def _round(A: np.ndarray, v: np.ndarray, blows: Sequence[Blow]) -> tuple[np.ndar
         return p[None], [mode]
     k, dim = v.shape
     e = np.array([blow.e for blow in blows])
-    slip = -np.array([blow.back for blow in blows])[:, None] * v[:, 1:]  # slip after the blow of contacts that stick: tangential restitution
+    # slip after the blow of contacts that stick: tangential restitution
+    slip = -np.array([blow.back for blow in blows])[:, None] * v[:, 1:]
     none = np.zeros(k)
     rough = any(blow.mu or blow.static for blow in blows)
     if not rough or all(blow.law == "newton" for blow in blows):
@@ -122,8 +123,8 @@ def _round(A: np.ndarray, v: np.ndarray, blows: Sequence[Blow]) -> tuple[np.ndar
 class _Phase:
     """A phase of blows: normal speeds after it of at least ``speed`` (k,) or normal impulses of ``least`` (k,).
 
-    Each contact has the greater of the impulses that its two conditions demand.  Either it sticks, and its slip velocity
-    becomes ``slip`` (k, dim - 1), or it slips.
+    Each contact has the greater of the impulses that its two conditions demand.  Either it sticks, and its slip
+    velocity becomes ``slip`` (k, dim - 1), or it slips.
     """
 
     def __init__(

@@ -56,8 +56,8 @@ def slopes(
 
 
 def _difference(evaluate, values: np.ndarray, record: np.ndarray, length: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the derivatives (s, k, r) of ``evaluate`` (records (s, r) to values (s, k)) at ``values``, by differences of
-    order 4, and its values (s, k) there."""
+    """Return the derivatives (s, k, r) of ``evaluate`` (records (s, r) to values (s, k)) at ``values``, by differences
+    of order 4, and its values (s, k) there."""
     where = (record[:, 0] == S.REC_Q) | (record[:, 0] == S.REC_D)
     # what is no place enters linearly
     size = np.where(where, _STEP, np.maximum(np.abs(values), 1.0))

@@ -86,8 +86,8 @@ class Equations:
     def _solved(
         self, motion: Motion, u: np.ndarray, window: Window | None
     ) -> tuple[Motion, np.ndarray, Window] | None:  # fmt: skip
-        """Return motion, efforts and linear equations as `solve` does, for the rates that `motion` gives: those of compact
-        differences, plus ``_share`` where it is set.
+        """Return motion, efforts and linear equations as `solve` does, for the rates that `motion` gives: those of
+        compact differences, plus ``_share`` where it is set.
 
         Args:
             window: linear equations that the first iterations use; None: they are formed about the motion.

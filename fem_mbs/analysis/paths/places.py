@@ -84,8 +84,8 @@ class Outputs:
 
 
 def _derived(lin: Instants, sensor: Sensor, owner: Owner) -> tuple[np.ndarray, np.ndarray]:
-    """Return the k columns (s, k) of a sensor of positions or rotations at s instants, and their derivatives (s, k, N) by
-    all dofs."""
+    """Return the k columns (s, k) of a sensor of positions or rotations at s instants, and their derivatives (s, k, N)
+    by all dofs."""
     system, states = lin.system, lin.tangents.states
     record = system.system.record[sensor.first : sensor.last]
     values, by = place_records(system, states.Q[:, 0], states.D[:, 0], record)
@@ -188,7 +188,8 @@ class Efforts:
         return replace(compiled, system=compiled.system.with_parameters(par), functions=list(compiled.functions))
 
     def coordinates(self, lin: Instants) -> np.ndarray:
-        """Return the coordinates (s, p) [rad], [m] of the joints at s instants, measured from the start of the model."""
+        """Return the coordinates (s, p) [rad], [m] of the joints at s instants, measured from the start of the
+        model."""
         tables = {i: lin.tangents.outputs(i) for i in {i for i, _ in self.places}}
         return np.stack([tables[i][:, e, 1] - lin.system.blocks[i].par[e, START] for i, e in self.places], axis=1)
 
@@ -235,6 +236,6 @@ def find_efforts(compiled: CompiledModel, joints: Sequence[str], motors: Sequenc
 
 
 def projected(lin: Instants, outputs: Outputs, efforts: Efforts, owner: Owner) -> tuple[Projected, np.ndarray]:
-    """Return the matrices of small motions about s instants with the bases of their zero dynamics, and the numbers of the
-    instants without such bases; see `project`."""
+    """Return the matrices of small motions about s instants with the bases of their zero dynamics, and the numbers of
+    the instants without such bases; see `project`."""
     return project(*lin.dense(), efforts.at(lin), outputs.at(lin, owner)[1][:, :, lin.dofs])

@@ -10,10 +10,10 @@ equations f[n] = 0 are solved as W f = 0, which contains no rates:
 
     L[n]^T (M[n] (q[n+1] - 2 q[n] + q[n-1])/h^2 + C[n] (q[n+1] - q[n-1])/(2 h)) + W (L^T K q)[n] = -W (L^T r)[n].
 
-W (L^T K q)[n] uses the K and L of each step.  With K[n] for both neighbours as well, a stiff part that turns by the angle
-d from step to step would resist its rotation with EA d^2/L, and Newton's method would diverge.  M[n] and C[n] stand
-outside of W; the error of this is of order h^2.  The basis L[n] is rotated within its span so that it changes as little
-as possible from step to step.
+W (L^T K q)[n] uses the K and L of each step.  With K[n] for both neighbours as well, a stiff part that turns by the
+angle d from step to step would resist its rotation with EA d^2/L, and Newton's method would diverge.  M[n] and C[n]
+stand outside of W; the error of this is of order h^2.  The basis L[n] is rotated within its span so that it changes as
+little as possible from step to step.
 
 This is one banded system of all steps: at the start all motions but those that grow are at rest, at the end none is
 left that would grow.  It gives the bounded solution, which Ledesma & Bayo (1993), eqs 26 to 28, find in the frequency
@@ -78,8 +78,8 @@ class Rows:
 
     @classmethod
     def joined(cls, parts: Sequence[Rows]) -> Rows:
-        """Return the rows of all states in one object; the bases L are rotated within their spans so that they change as
-        little as possible from one state to the next."""
+        """Return the rows of all states in one object; the bases L are rotated within their spans so that they change
+        as little as possible from one state to the next."""
         all_ = cls(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(cls)))
         k = all_.L.shape[2]
         if not k:
@@ -132,8 +132,8 @@ class Window:
         return q, u
 
     def _blocks(self, rows: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the matrices (N - 1, k, n) of q[n-1], q[n] and q[n+1] in the equations of the inner ends of steps, for the
-        chosen ``rows`` of `Rows`."""
+        """Return the matrices (N - 1, k, n) of q[n-1], q[n] and q[n+1] in the equations of the inner ends of steps, for
+        the chosen ``rows`` of `Rows`."""
         m, c = self.at.M[1:-1, rows] / self.h**2, self.at.C[1:-1, rows] / (2.0 * self.h)
         K = WEIGHT * self.at.K[:, rows]
         return m - c + K[:-2], (1.0 / WEIGHT - 2.0) * K[1:-1] - 2.0 * m, m + c + K[2:]

@@ -93,8 +93,8 @@ def project(
 ) -> tuple[Projected, np.ndarray]:
     """Return the matrices of s states with their bases, and the numbers of the singular states.
 
-    A state is singular if an effort or an output depends linearly on others or on the constraints, or if the size of its
-    bases differs from that of the first state.  The bases are valid only if no state is singular.
+    A state is singular if an effort or an output depends linearly on others or on the constraints, or if the size of
+    its bases differs from that of the first state.  The bases are valid only if no state is singular.
     """
     p, m = B.shape[2], G.shape[1]
     across = columns.swapaxes(1, 2)
@@ -130,9 +130,9 @@ def zeros_of(at: Projected) -> tuple[np.ndarray, int]:
 def decay_time(zeros: np.ndarray) -> float:
     """Return the time [s] in which motions with these zeros (k,) [1/s], growing or decaying, fade.
 
-    One zero takes ln(1e8) over its real part.  Several real zeros of similar size act like first-order lags in series: a
-    string of n elements has n of them.  The tail of their response is below exp(-a t)/prod(1 - a/rate) for every a below
-    the smallest rate (Chernoff's bound); the time is that at which this bound is 1e-5.
+    One zero takes ln(1e8) over its real part.  Several real zeros of similar size act like first-order lags in series:
+    a string of n elements has n of them.  The tail of their response is below exp(-a t)/prod(1 - a/rate) for every a
+    below the smallest rate (Chernoff's bound); the time is that at which this bound is 1e-5.
     """
     rates = np.abs(zeros.real)
     single = _FADED / float(rates.min())

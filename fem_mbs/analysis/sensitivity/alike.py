@@ -21,8 +21,8 @@ _HOLDER = "model"
 def alike(one: Any, other: Any) -> bool:
     """Return whether two objects certainly hold the same numbers.
 
-    Numbers, texts and arrays are compared by value; containers, dataclasses, time functions and sensors by their members.
-    Objects of other types are alike only if they are one object.
+    Numbers, texts and arrays are compared by value; containers, dataclasses, time functions and sensors by their
+    members.  Objects of other types are alike only if they are one object.
     """
     if one is other:
         return True

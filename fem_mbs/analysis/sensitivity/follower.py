@@ -235,8 +235,8 @@ class Follower:
         )
 
     def _solve(self, stepping: Stepping) -> None:
-        """Replace ``x``, the right side of a correction, by its solution, with the tangent at the end of the step or with
-        the factors that the run has left."""
+        """Replace ``x``, the right side of a correction, by its solution, with the tangent at the end of the step or
+        with the factors that the run has left."""
         a, solver = self.arrays, stepping.solver
         assert solver is not None
         if a.flags[F.OWN]:

@@ -71,7 +71,8 @@ class Linearisation:
         rotation: the state turns steadily so: accelerations follow from it (velocities too), not from equations of
             motion.
         frame: of the increments; others than "fixed" need a rotation.
-        acceleration: (N,) of a state in steady motion, angular ones in body axes; None: found from the equations of motion.
+        acceleration: (N,) of a state in steady motion, angular ones in body axes; None: found from the equations of
+            motion.
 
     Raises:
         ModelError, AnalysisError: the state cannot be linearised.

@@ -57,8 +57,8 @@ def refuse_rolling(lin: Linearisation) -> None:
 
 
 def rolling_problem(lin: Linearisation) -> tuple[csr_matrix, csr_matrix, csr_matrix, csr_matrix, np.ndarray]:
-    """Return M, C, K (k, k) and T (N, k), u = T q, of the eigenvalue problem without constraints, and the numbers (r,) of
-    the unknowns b, which replace the nonholonomic constraints.
+    """Return M, C, K (k, k) and T (N, k), u = T q, of the eigenvalue problem without constraints, and the numbers (r,)
+    of the unknowns b, which replace the nonholonomic constraints.
 
     Raises:
         ModelError: nonholonomic constraints are linearly dependent at the state, but not next to it; or forces depend

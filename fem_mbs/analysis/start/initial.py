@@ -667,7 +667,8 @@ def state_accelerations(compiled: CompiledModel, state: S.State, t: float, step:
 
 
 def _displaced_slides(compiled: CompiledModel, state: S.State, jets: np.ndarray, step: float) -> np.ndarray:
-    """Return G v (n_mult,) of nonholonomic constraints after a motion of constant velocity and spin over ``step`` [s]."""
+    """Return G v (n_mult,) of nonholonomic constraints after a motion of constant velocity and spin over ``step``
+    [s]."""
     trial = _displaced(compiled, state, step, np.zeros(compiled.system.n_dof))
     trial.V[1] = trial.V[0]
     return started(compiled, trial, jets[:, 0] + step * jets[:, 1]).slides

@@ -92,7 +92,8 @@ class Frame:
         return Frame(part * self.field, self.nodes, part * self.spins)
 
     def transport(self, system: Compiled) -> csr_matrix:
-        """Return P (N, N): P u are the rates of displacements and rotations u that rest in the frames; models in space."""
+        """Return P (N, N): P u are the rates of displacements and rotations u that rest in the frames; models in
+        space."""
         at = np.flatnonzero(self.nodes)
         turning = at[system.nodes.rotational[at]]
         rows = np.vstack([system.offset[k][:, None] + i + np.arange(3) for k, i in ((at, 0), (turning, 3))])

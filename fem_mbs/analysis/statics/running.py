@@ -1,7 +1,8 @@
 """Steady running: the state in which a mechanism moves steadily, under all forces that depend on velocities.
 
 The frame of a running start translates with the velocity V, or turns with the constant angular velocity W about an axis
-through c.  The mechanism rests in this frame, except for parts that spin about axes e, fixed in the part, with speeds s:
+through c.  The mechanism rests in this frame, except for parts that spin about axes e, fixed in the part, with the
+speeds s:
 
     v = V + W x (x - c),   a = W x v,   w = W + R e s,   alpha = W x (R e s).
 
@@ -151,8 +152,8 @@ class _Running:
             )  # fmt: skip
 
     def _spinning(self, frame: Frame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the rotation dofs (n, 3), the axes (n, 3) in body axes and the speeds (n,) [rad/s] of the nodes that spin
-        in the frame.
+        """Return the rotation dofs (n, 3), the axes (n, 3) in body axes and the speeds (n,) [rad/s] of the nodes that
+        spin in the frame.
 
         Raises:
             ModelError: a node moves in the frame in another way than by a spin.
@@ -177,8 +178,8 @@ class _Running:
         return rows[some], W[some] / speeds[some, None], speeds[some]
 
     def _ways(self, frame: Frame) -> csr_matrix:
-        """Return rows (k, first) of the directions in which the place of the running body is kept: along its way, across
-        it, and along the normal of both; as many as efforts, at least one."""
+        """Return rows (k, first) of the directions in which the place of the running body is kept: along its way,
+        across it, and along the normal of both; as many as efforts, at least one."""
         run, system = self.run, self.system
         place = system.offset[run.node] + np.arange(3)
         v = frame.field[place]
@@ -203,7 +204,8 @@ class _Running:
         )
 
     def _upwards(self, along: np.ndarray) -> np.ndarray:
-        """Return the direction (3,) against gravity; without gravity, or along it, another one that is not along the way."""
+        """Return the direction (3,) against gravity; without gravity, or along it, another one that is not along the
+        way."""
         gravity = np.asarray(self.level.gravity, float)
         if np.any(gravity) and np.linalg.norm(np.cross(gravity, along)) > 1e-6 * np.linalg.norm(gravity):
             return -gravity / np.linalg.norm(gravity)
@@ -266,8 +268,8 @@ class _Running:
         return SteadyState(state, efforts, force, self.speed, count, parts, out)
 
     def _found(self, it: _Iterate, part: float) -> tuple[_Iterate, int]:
-        """Return the steady motion at ``part`` of the speed, from the iterate ``it``, by Newton's method with pseudo-time,
-        and the number of iterations."""
+        """Return the steady motion at ``part`` of the speed, from the iterate ``it``, by Newton's method with
+        pseudo-time, and the number of iterations."""
         here, size = _Equations(self, it, part), np.inf
         pseudo = slowest = here.first_step()
         for count in range(1, _ITERATIONS + 1):
@@ -278,7 +280,8 @@ class _Running:
                 return found, count
             there = _Equations(self, found, part)
             gain = here.size / there.size if there.size > 0.0 else np.inf
-            if not gain > _WORSE and size > _NEAR:  # the residual has grown too much, for example since tyres hit the road
+            # the residual has grown too much, for example since tyres hit the road
+            if not gain > _WORSE and size > _NEAR:
                 pseudo = _SHORTER * min(pseudo, here.first_step())
                 continue
             here = there
@@ -294,8 +297,8 @@ class _Running:
 
 @dataclass
 class _Iterate:
-    """An iterate: the state with multipliers in U, the ``speeds`` (n,) [rad/s] of the spins, the ``efforts`` (k,), and in
-    ``others`` the multipliers of dofs that share an unknown."""
+    """An iterate: the state with multipliers in U, the ``speeds`` (n,) [rad/s] of the spins, the ``efforts`` (k,), and
+    in ``others`` the multipliers of dofs that share an unknown."""
 
     state: S.State
     speeds: np.ndarray
@@ -354,7 +357,8 @@ class _Equations:
     # --- spins -----------------------------------------------------------------------------------------------------
     @property
     def spins(self) -> csr_matrix:
-        """Return E (first, n): angular velocities, in spatial axes, of the nodes that spin, per unit of their speeds."""
+        """Return E (first, n): angular velocities, in spatial axes, of the nodes that spin, per unit of their
+        speeds."""
         run = self.run
         own = np.zeros((run.rows.shape[0], run.system.n_dof))
         own[np.arange(len(run.rows))[:, None], run.rows] = run.axes
@@ -419,8 +423,8 @@ class _Equations:
         return float(np.abs(self.force[d] / unit).max(initial=0.0))
 
     def first_step(self) -> float:
-        """Return the first step of pseudo-time [s]: in it the unbalanced forces move the fastest mass by `_FALL` times the
-        model's length."""
+        """Return the first step of pseudo-time [s]: in it the unbalanced forces move the fastest mass by `_FALL` times
+        the model's length."""
         run, diagonal = self.run, self.here.M.diagonal()
         d = run.dofs[run.system.system.kind[run.dofs] == S.POSITION]
         d = d[diagonal[d] > 0.0]
@@ -431,8 +435,8 @@ class _Equations:
     def _matrix(self, pseudo: float) -> csr_matrix:
         """Return the tangent of all equations with respect to displacements, spins, efforts and multipliers.
 
-        M/pseudo^2 is added to the stiffness, and M/pseudo to the damping of the spins: a step of ``pseudo`` [s] from rest
-        (inf: nothing is added).
+        M/pseudo^2 is added to the stiffness, and M/pseudo to the damping of the spins: a step of ``pseudo`` [s] from
+        rest (inf: nothing is added).
         """
         run, here, first = self.run, self.here, self.run.first
         d = run.dofs

@@ -128,7 +128,8 @@ class Switching:
     ) -> None:  # fmt: skip
         """Watch for a force to pass a limit.
 
-        ``limit``: the limit, by which crossings are scaled; ``changing``: reads the present limit where it changes in time.
+        ``limit``: the limit, by which crossings are scaled; ``changing``: reads the present limit where it changes
+        in time.
         """
         read = self._reader(reading)
         now = (lambda record, ledger: limit) if changing is None else self._reader(changing)
@@ -332,7 +333,8 @@ class Switching:
         block, e = _element(system, lock, brake=True)
         for a in (state.Q, state.D, state.V):
             a[1] = a[0]
-        functions = np.zeros(1 + int(block.par[:, block.type.column("factor")].max()))  # only the limit needs them, and it is not read here
+        # zeros serve: only the limit depends on functions of time, and it is not read here
+        functions = np.zeros(1 + int(block.par[:, block.type.column("factor")].max()))
         row = system.outputs(system.blocks.index(block), control(), function_table(functions), state, e, e + 1)[0]
         names = block.type.quantities
         return float(row[names.index("angle" if lock.said.coordinate.angular else "displacement")]), float(

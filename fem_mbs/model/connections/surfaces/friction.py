@@ -122,8 +122,8 @@ def _rub_joint(building: Building, owner: str, law, said: Friction) -> None:
 
 
 def _between_profiles(building: Building, joint: str) -> JointCoordinate:
-    """Return the slip of two profiles: the way along that of a, less or (where they run against each other) plus the
-    way along that of b."""
+    """Return the coordinate whose rate is the slip of two profiles: the place along the profile of a, minus that along
+    the profile of b, or plus it where the profiles run in opposite directions."""
     a, b = (building.joints[joint].coordinates[key] for key in ("displacement", "displacement_b"))
     block = next(x for x in building.blocks if x.groups[0][0] == joint and x.type.name == "curve_on_curve2")
     way = -1.0 if abs(block.par[0, block.type.column("side")]) == 1.0 else 1.0
@@ -193,9 +193,9 @@ def _rub_points(building: Building, owner: str, name: str, law, a, b, point, axi
 
 
 def _plane_columns(building: Building, owner: str, law, guide: _Guide, direction) -> dict[str, float]:
-    """Return two displacements across the normal, the first that of a running surface.
+    """Return the columns of two displacements across the normal, the first along ``direction`` (of a running surface).
 
-    The directions are called e and e2, with points that belong to each.
+    The columns of the first direction are ex, ey, ez and its points; those of the second have the same names with a 2.
     """
     u, v, n = building.triad(owner, guide.e).T
     if direction is not None:
@@ -216,7 +216,7 @@ def _plane_columns(building: Building, owner: str, law, guide: _Guide, direction
 
 
 def _rub_plane(building: Building, name: str, law, guide: _Guide, plane: dict[str, float], joint: str) -> None:
-    """Add friction in two directions across the normal."""
+    """Add friction with two displacements across the normal, ``plane``: their columns."""
     block = building.add_block(name, "friction_plane3", [guide.nodes], **plane, **law)
     block.reads = [joint]
 
