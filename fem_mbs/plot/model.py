@@ -246,8 +246,8 @@ def animate(
     `quantity` is what colours the model: an output of elements (by default a bending moment or an energy, if there is
     one), of solid and plane parts "von Mises" (their default), "stress xx" or "displacement"; "none" for plain lines.
     `trail` is a node whose path is drawn behind it, by name or number. `follow` is a node or body, for
-    example of a vehicle, with which the view moves along. At most `fps` * `seconds` frames are taken. MP4 needs the program
-    ffmpeg.
+    example of a vehicle, with which the view moves along. At most `fps` * `seconds` frames are taken. MP4 needs the
+    program ffmpeg.
 
     Of a modal or buckling step one shape is shown swinging: number `mode`, counted from 1 (by default the first that is
     no rigid-body motion), a complex one as Re(u exp(i phi)), with the orbits of nodes. Displacements are as they

@@ -348,7 +348,8 @@ class Scene:
     """Positions and curves of a model at the frames of one step.
 
     Shapes are shown about the state that they belong to, `scale` times as large; complex ones as Re(u exp(i `phase`)).
-    The view moves along with the node `followed`, which stays at its start place in the picture; None: the view is fixed.
+    The view moves along with the node `followed`, which stays at its start place in the picture; None: the view is
+    fixed.
     """
 
     def __init__(self, results: Results, step: Step) -> None:

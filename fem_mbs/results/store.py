@@ -218,8 +218,8 @@ def create_file(path: Path, run: str) -> Iterator[h5py.File]:
 
 
 class MissingFileError(ResultsError, FileNotFoundError):
-    """A file of results does not exist, or was removed meanwhile.  It is a FileNotFoundError, so that callers who expect
-    this can try again."""
+    """A file of results does not exist, or was removed meanwhile.  It is a FileNotFoundError, so that callers who
+    expect this can try again."""
 
 
 def _missing(path: Path) -> MissingFileError:

@@ -46,7 +46,8 @@ class _Lasting(io.FileIO):
 def _lasting(stream: Any, lost: Lost) -> Any:
     """Return a text stream to the same file that never fails.
 
-    A stream that is not a file is returned as it is.  A closed stream (None) is replaced by one that discards all output.
+    A stream that is not a file is returned as it is.  A closed stream (None) is replaced by one that discards all
+    output.
     """
     if stream is None:  # the parent process has closed it
         return open(os.devnull, "w", encoding="utf-8")
