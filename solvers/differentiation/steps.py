@@ -149,7 +149,7 @@ def advance(
                 if at_start:
                     keep(system, state, follow)
                     if counter[HISTORY] == 0:
-                        follow.known[:] = 0  # no steps before this one: nothing to extrapolate
+                        follow.known[:] = 0  # kept solutions belong to steps that do not precede this one
                 answer = stepper.advance(
                     kernels, reports, system, state, output, ctl, funs[: counter[STEP] + 1], counter, real, rank
                 )
