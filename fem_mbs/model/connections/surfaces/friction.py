@@ -262,11 +262,11 @@ class Friction(Declaration):
     ("prismatic", "slider", "point_on_line", "point_on_plane", "planar", along beams and on curves) it acts at the
     point; moments that a prismatic joint bears do not press.
 
-    A cylindrical joint slips by |(v, ``radius`` w)|, along the axis and about it at once: what spins slides easily.
-    With the ``length`` of its bush, whose middle is the joint's point in b, both ends press, by the joint's force and
-    moment. A planar joint with a ``radius`` is a disc, with ``inner_radius`` too a ring, that presses evenly: force
-    and moment of its friction depend on both sliding and spin, and it comes to rest in both at once. Profiles
-    ("curve_on_curve", "cam") slip at their point of contact.
+    A cylindrical joint slips along its axis and about it at once, by |(v, ``radius`` w)|: a bush that spins slides more
+    easily. With ``length``, both ends of the bush press, from the joint's force and moment; the middle of the bush is
+    the joint's point in b. A planar joint with a ``radius`` is a disc of uniform pressure, with ``inner_radius``
+    as well a ring: the force and the moment of its friction depend on both sliding and spin, and both motions end at
+    the same time. Profiles ("curve_on_curve", "cam") have friction at their point of contact.
 
     Gears and racks lose the part 1 - ``efficiency`` of the power that goes through them, whichever coordinate drives.
     In a rope over pulleys (a gear of two displacements) ``coefficient`` and ``wrap`` say the ratio of the forces,
@@ -279,8 +279,8 @@ class Friction(Declaration):
             gear it is a rate of the coordinate a [rad/s or m/s].
         radius: of pin, ball, revolute and cylindrical joints, of the pins of universal joints, mean one of a screw's
             thread, of a round contact in a planar joint [m].
-        inner_radius: of a planar joint whose contact is a ring, less than ``radius`` [m].
-        length: of the bush of a cylindrical joint [m]; without it the size of the force presses, moments do not.
+        inner_radius: of a planar joint whose contact is a ring [m]; less than ``radius``.
+        length: of the bush of a cylindrical joint [m]; without it only the force of the joint presses, not its moment.
         efficiency: of a gear, a rack or a rope, power out over power in, in (0, 1].
         wrap: of a rope, the angle by which it wraps its pulleys or drums [rad].
         static, stribeck: coefficient at small speeds, which goes over to ``coefficient`` like exp(-(w/stribeck)^2).
@@ -315,18 +315,18 @@ class Friction(Declaration):
     radius: float | None = key(
         NUMBER,
         "of the bearing, shaft, ball or pins of turning joints; of a screw, mean radius of the thread; planar joints: "
-        "of a round contact, which also resists its spin",
+        "of a round contact, whose friction also resists spin",
         None,
         shows="none",
         kw_only=True,
         unit="m",
     )
     inner_radius: float | None = key(
-        NUMBER, "planar joints with radius: of a ring", None, shows="0", kw_only=True, unit="m"
+        NUMBER, "planar joints with radius: inner radius of a ring", None, shows="0", kw_only=True, unit="m"
     )
     length: float | None = key(
-        NUMBER, "cylindrical joints: of the bush in b, whose ends bear force and moment", None,
-        shows="none, the force presses", kw_only=True, unit="m",
+        NUMBER, "cylindrical joints: of the bush in b, whose two ends bear force and moment", None,
+        shows="none: only the force presses", kw_only=True, unit="m",
     )  # fmt: skip
     efficiency: float | None = key(
         NUMBER, "gears, racks, ropes: power out over power in", None, shows="none", kw_only=True
