@@ -1,5 +1,6 @@
-"""Dry friction between surfaces whose slip is a vector, since they slide in two directions, or slide and turn at once:
-`friction_plane3`, `friction_cylinder3`, `friction_disc3`.
+"""Dry friction between surfaces whose slip is a vector: they slide in two directions, or slide and turn at once.
+
+Element types: `friction_plane3`, `friction_cylinder3`, `friction_disc3`.
 
 The components of the slip are rates of displacements s_k of a point along directions fixed in end a, and r times the
 rate of the angle phi about the common axis,

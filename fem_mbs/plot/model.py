@@ -261,7 +261,7 @@ def animate(
     node = results.node(trail) if trail is not None else None
     followed = results.node(follow) if follow is not None else None
     if followed is not None and (has_shapes(item) or node is not None):
-        what = "shapes stay where they are" if has_shapes(item) else "a trail is drawn where the view stands"
+        what = "shapes do not travel" if has_shapes(item) else "a trail needs a fixed view"
         raise ResultsError(f'Animation of step "{item.name}": {what}; leave follow out')
     with style(results):
         stage = Stage(results, item)

@@ -66,13 +66,13 @@ def rolling_problem(lin: Linearisation) -> tuple[csr_matrix, csr_matrix, csr_mat
     """
     if lin.pressed:
         raise ModelError(
-            "friction in joints depends on their forces, beside discs that roll without slip",
+            "friction that depends on joint forces is not available together with discs that roll without slip",
             owner=Owner("Linearisation"),
             remedy="set the friction to zero, or use tyres in place of rolling discs",
         )
     if lin.frame != "fixed":
         raise ModelError(
-            f'frame = "{lin.frame}" knows no discs that roll without slip', owner=Owner("Linearisation"),
+            f'frame = "{lin.frame}" is not available with discs that roll without slip', owner=Owner("Linearisation"),
             remedy='take frame = "fixed"',
         )  # fmt: skip
     found = lin.eliminate(rows=~lin.rolls)
@@ -107,7 +107,7 @@ def _independent(G: csr_matrix, H: csr_matrix) -> np.ndarray:
         left = np.abs(H[rest].toarray() - share @ H[keep].toarray())
         if left.max(initial=0.0) > _SAME * np.abs(H.toarray()).max(initial=0.0):
             raise ModelError(
-                "discs that roll repeat each other's constraints at this state, but not next to it",
+                "constraints of rolling discs are linearly dependent at this state, but not next to it",
                 owner=Owner("Linearisation"),
                 remedy="take one of them away, or a state that is not singular",
             )

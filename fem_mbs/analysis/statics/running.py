@@ -147,7 +147,7 @@ class _Running:
         if moving.any():
             name = self.system.function_owner(int(np.flatnonzero(moving)[0]))
             raise ModelError(
-                f"{name} moves by its function, and steady running knows efforts, not motions", owner=self.owner,
+                f"{name} moves by a function of time, which steady running does not allow", owner=self.owner,
                 remedy="replace it by a motor whose force is an effort of the step",
             )  # fmt: skip
 
@@ -167,8 +167,8 @@ class _Running:
         if off.max(initial=0.0) > _SPINS * size:
             where = system.name_of(int(off.argmax()))
             raise ModelError(
-                f"{where} moves by {off.max():.4g} m/s against the rest: only what turns about an axis through its "
-                "node can do so steadily", owner=self.owner,
+                f"{where} moves by {off.max():.4g} m/s relative to the rest of the model: in steady running a part can "
+                "only spin about an axis through its node", owner=self.owner,
                 remedy="put the place of a body that spins onto its axis, or let joints hold what moves",
             )  # fmt: skip
         rows = system.system.rotations
@@ -186,7 +186,9 @@ class _Running:
         speed = float(np.linalg.norm(v))
         if speed == 0.0:
             raise ModelError(
-                f'"{run.place}" does not move, so there is no way', owner=self.owner, remedy="give it a velocity"
+                f'"{run.place}" does not move, so it has no direction of travel',
+                owner=self.owner,
+                remedy="give it a velocity",
             )
         along = v / speed
         up = run.spin / np.linalg.norm(run.spin) if np.any(run.spin) else self._upwards(along)

@@ -123,8 +123,8 @@ axis through its place."""
             numbers = np.flatnonzero(mask)
             if numbers.size != 1 or np.isin(numbers, compiled.system.driven.functions).any():
                 raise ModelError(
-                    f'efforts: "{name}" has {numbers.size} functions, or moves nodes', owner=owner, key="efforts",
-                    value=name, remedy="name a motor, a load or a driven joint with one function",
+                    f'efforts: "{name}" has {numbers.size} functions, or prescribes dofs of nodes', owner=owner,
+                    key="efforts", value=name, remedy="name a motor, a load or a driven joint with one function",
                 )  # fmt: skip
             found.append(int(numbers[0]))
         return found

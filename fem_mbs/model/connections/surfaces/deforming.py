@@ -52,7 +52,7 @@ def check_lines(said: Any, building: Building, owner: Owner) -> None:
                 value=value, remedy=f"give {name}",
             )  # fmt: skip
     if said.approach is not None and (not deforms or said.restitution is None):
-        why = "contacts of bodies find theirs in the run" if not deforms else "only restitution needs it"
+        why = "contact of rigid surfaces finds it in the run" if not deforms else "only restitution needs it"
         raise ModelError(
             f"approach = {said.approach:g}: {why}", owner=owner, key="approach", value=said.approach,
             remedy="remove approach",
