@@ -2,14 +2,13 @@
 
 Nodes are assumed to move along straight lines from one equilibrium to the next.  Consider two segments u and v, with w
 from the first end of one to that of the other, or a triangle with the edges u, v and a point at w from its first
-corner. They meet at a time t at which u, v and w lie in a plane,
+corner.  They meet at a time t at which u, v and w lie in a plane,
 
     det(u + t du, v + t dv, w + t dw) = 0,   0 < t <= 1,
 
 a cubic equation, if their common point is inside of both (X. Provot, Graphics Interface 1997, 177-189).  In the plane a
 segment and an end of another one meet at u x w = 0, a quadratic equation.  A rotation of a whole body by less than half
-a
-turn is not mistaken for a passage: it moves the nodes by an affine map, so the determinant keeps its sign.
+a turn is not mistaken for a passage: it moves the nodes by an affine map, so the determinant keeps its sign.
 
 Limit: a ball and an axis in space have no such condition, so a ball that passes through an axis is not detected.
 """

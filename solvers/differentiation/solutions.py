@@ -206,8 +206,7 @@ def unevenness(system, follow, plus, minus, p, length, e, guessed):
 
     It is small for smooth laws, and large where a law has different slopes on the two sides of the state.  It is 0
     where the parts are round-off.  If the solution was guessed, the odd part is only the error of the guess; then the
-    odd part
-    without a guess is estimated: ``force`` times the solution, at least ``level``.
+    odd part without a guess is estimated: ``force`` times the solution, at least ``level``.
     """
     even, odd = parts(system, plus, minus, length)
     if guessed:

@@ -251,8 +251,7 @@ def _parts(own: bool) -> Callable[[Path], Case]:
     """Return the factory of cases for reduced parts.
 
     ``own``: in the formats of fem-mbs, which have checksums, so that damage must not change numbers; else in those of
-        other
-    programs.
+    other programs.
     """
 
     def make(folder: Path) -> Case:
