@@ -1,6 +1,6 @@
 """Print the oldest versions that pyproject.toml admits, as a constraints file of pip.
 
-python .ci/bounds.py [EXTRA ...]        of the package, and of these of its extras
+python .ci/bounds.py [EXTRA ...]        requirements of the package and of these extras
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 def oldest(project: dict, extras: list[str]) -> list[str]:
-    """Return ``name==version`` of every requirement; extras may name other extras of the package."""
+    """Return ``name==version`` for each requirement, with its lower bound.  Extras may include other extras."""
     found: list[str] = []
     waiting, seen = [*project["dependencies"]], set(extras)
     waiting += [r for extra in extras for r in project["optional-dependencies"][extra]]

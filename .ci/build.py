@@ -1,9 +1,10 @@
-"""Build the source archive of a checkout and from it the wheel, byte for byte the same at any time and place.
+"""Build the source archive of a checkout, and from it the wheel, reproducibly: the same bytes at any time and place.
 
     SOURCE_DATE_EPOCH=SECONDS python .ci/build.py SOURCE DIST
 
-SOURCE is a copy of the checkout (builds write into it), DIST the folder for both.  setuptools dates the entries of a
-wheel by SOURCE_DATE_EPOCH.  Its source archive has dates, owners and modes of the files, and is packed anew without.
+SOURCE is a copy of the checkout, since builds write into it; DIST is the output folder.  setuptools takes the dates in
+a wheel from SOURCE_DATE_EPOCH.  Its source archive contains dates, owners and modes of the files, so it is packed again
+with fixed ones.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from setuptools import build_meta
 
 
 def repack(path: Path, seconds: int) -> None:
-    """Replace dates, owners and modes in a source archive; sort its entries."""
+    """Replace dates (by ``seconds`` of Unix time), owners and modes in a source archive, and sort its entries."""
     with tarfile.open(path) as archive:
         entries = [(m, f.read() if (f := archive.extractfile(m)) else b"") for m in archive.getmembers()]
     packed = io.BytesIO()
@@ -34,7 +35,7 @@ def repack(path: Path, seconds: int) -> None:
 
 
 def build(source: Path, dist: Path) -> None:
-    """Build ``fem_mbs-VERSION.tar.gz`` and the wheel from what it holds."""
+    """Build ``fem_mbs-VERSION.tar.gz``, and the wheel from the content of this archive."""
     seconds = int(os.environ["SOURCE_DATE_EPOCH"])
     os.umask(0o022)  # wheels keep the modes of files
     dist = dist.resolve()

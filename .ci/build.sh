@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds the source archive and the wheel of the commit that is checked out: twice, in other folders, with other dates, time zones and
-# masks of permissions, and compares.  The date in them is that of the commit.
-#   .ci/build.sh DIST        the folder for both; their SHA-256 sums are printed
+# Builds the source archive and the wheel of the current commit twice, with different folders, dates, time zones and umasks, and
+# compares the bytes.  Dates in the archives are those of the commit.
+#   .ci/build.sh DIST        output folder; SHA-256 sums are printed
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mkdir -p "$1"
@@ -21,7 +21,7 @@ build() { # FOLDER UMASK TIME-ZONE
     )
 }
 build first 022 UTC
-sleep 2 # the resolution of dates in archives
+sleep 2 # longer than the resolution of dates in archives
 build another/place 077 Asia/Tokyo
 (cd "$work/first/dist" && sha256sum fem_mbs-*) | tee "$work/sums"
 (cd "$work/another/place/dist" && sha256sum -c --quiet "$work/sums") || { echo "build: error: two builds differ" >&2; exit 1; }

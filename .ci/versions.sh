@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs a part of the tests with the oldest versions that pyproject.toml admits, or with the newest that there are, in an
-# environment of its own: all tests are collected, which imports every module, and those run that lie next to other libraries.
+# Runs a part of the tests with the oldest versions of all dependencies that pyproject.toml admits, or with the newest ones, in a
+# separate environment.  All tests are collected, which imports every module; the tests of code that calls other libraries run.
 #   .ci/versions.sh oldest|newest [PYTEST ARGUMENTS]
 #   PYTHON=python3.13 .ci/versions.sh newest    another interpreter
-#   ENVIRONMENT=folder ...                      keep the environment and its machine code there
+#   ENVIRONMENT=folder ...                      keep the environment and its compiled kernels in this folder
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,7 +16,7 @@ environment=${ENVIRONMENT:-$work/venv}
 
 constraints=$work/constraints.txt
 : >"$constraints"
-# Deprecations in old libraries are those of their own dependencies, which are new.
+# Old libraries cause deprecation warnings of their own dependencies, which are newer.
 warnings=()
 if [ "$which" = oldest ]; then
     "$PYTHON" .ci/bounds.py test >"$constraints"
@@ -27,13 +27,13 @@ python=$environment/bin/python
 mkdir "$work/source" # a build writes into its source
 tar -cf - --exclude="./.venv*" --exclude=./.git --exclude=./build --exclude="*.egg-info" --exclude=__pycache__ . |
     tar -xf - -C "$work/source"
-# By the environment variable they bound what builds the package, too.
+# The environment variable applies the constraints to the build environment as well.
 PIP_CONSTRAINT=$constraints "$python" -m pip --disable-pip-version-check --no-input install -q "$work/source[test]"
 "$python" -m pip check
 "$python" -m pip --disable-pip-version-check list | grep -i -E '^(numpy|scipy|numba|llvmlite|meshio|matplotlib|pillow|h5py|rich|typer|threadpoolctl) '
 
 cd "$work/source"
-# Machine code of another numba would replace that of the user's.
+# A separate cache, since kernels of another numba version would replace those of the user.
 export NUMBA_CACHE_DIR=$environment/cache
 pytest=("$python" -m pytest -q -p no:cacheprovider ${warnings[@]+"${warnings[@]}"})
 tests=(tests/declarations tests/meshes tests/modelfile tests/plot tests/results/test_released_versions.py

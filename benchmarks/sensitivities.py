@@ -1,11 +1,12 @@
 """Cost of derivatives: runs with the derivatives by one and by two parameters against runs without.
 
     python benchmarks/sensitivities.py             all models
-    python benchmarks/sensitivities.py beam        some of them: beam, beam3, four_bar, mechanism, oscillator, solids
+    python benchmarks/sensitivities.py beam        only these: beam, beam3, four_bar, mechanism, oscillator, solids
 
-A line per model: the time of the whole call with one parameter over that of the run (the aim is 1.2), and what each
-further parameter adds to it (the aim is .2); the same of the time steps alone, without models beside the run and
-results; then a line ``JSON {...}``.  All are processor times, the best of five.
+It prints a line per model: the time of the call with one parameter over that of the run (the aim is 1.2), and the time
+that each further parameter adds, over that of the run (the aim is 0.2).  Then it prints the same ratios for the time
+steps alone, without additional models and results, and a line ``JSON {...}``.  All are processor times, the best of
+five.
 """
 
 from __future__ import annotations
@@ -33,12 +34,13 @@ from tests.sensitivity import sensitive_models as models  # noqa: E402
 
 
 def mechanism(E: float = 2.1e11, diameter: float = 0.02, n: int = 12, h: float = 1e-3, duration: float = 0.5) -> Model:
-    """Return a four-bar linkage in space of beams, 6 x 39 unknowns and those of its joints, whose crank is driven."""
+    """Return a four-bar linkage of beams in space with a driven crank: 6 dofs at each of 39 nodes, and those of
+    joints."""
     model = Model(3, "flexible linkage", gravity=(0.0, -9.81, 0.0))
     model.material("steel", E=E, nu=0.3, density=7850.0)
     model.section("rod", shape="circle", diameter=diameter)
     base, crank, rod, rocker = 0.6, 0.2, 0.7, 0.5
-    d = np.hypot(base, crank)  # from the crank's end to the far pin, and by the cosine rule the coupler's far end
+    d = np.hypot(base, crank)  # distance from the crank's end to pin D; the cosine rule then gives pin C
     turn = np.arctan2(-crank, base) + np.arccos((d**2 + rod**2 - rocker**2) / (2.0 * d * rod))
     pins = {"A": (0.0, 0.0), "B": (0.0, crank), "C": (rod * np.cos(turn), crank + rod * np.sin(turn)), "D": (base, 0.0)}
     places = {name: (x, y, 0.0) for name, (x, y) in pins.items()}
@@ -70,13 +72,13 @@ ROUNDS = 5
 
 
 class Clock:
-    """Processor time that the compiled loops of time steps take."""
+    """Measures the processor time of the compiled loops of time steps."""
 
     def __init__(self) -> None:
         self.seconds, self.loop = 0.0, Stepping._loop
 
     def watch(self) -> None:
-        """Let all steppings count."""
+        """Replace the loop of all steppings by one that adds its time to ``seconds``."""
 
         def counted(stepping: Stepping, *given: Any) -> int:
             began = process_time()
@@ -87,7 +89,7 @@ class Clock:
         Stepping._loop = counted  # type: ignore[method-assign]
 
     def times(self, call: Callable[[], object]) -> tuple[float, float]:
-        """Return the processor time of a call, and that of its time steps."""
+        """Return the processor time [s] of a call, and that of its time steps."""
         self.seconds, began = 0.0, process_time()
         call()
         return process_time() - began, self.seconds
@@ -106,7 +108,7 @@ def measure(name: str, clock: Clock) -> dict[str, float]:
     for i in range(ROUNDS + 1):
         for key, call in calls.items():
             whole, steps = clock.times(call)
-            if i > 0:  # the first compiles
+            if i > 0:  # the first round compiles
                 found[key] = min(found.get(key, np.inf), whole)
                 found[f"{key} steps"] = min(found.get(f"{key} steps", np.inf), steps)
     return found

@@ -40,8 +40,9 @@ class ElementType:
     ``hist``         number of history variables
     ``turns``        True: ``hist`` holds relative rotations with their full turns; the job START keeps the turns
     ``multipliers``  number of constraint rows, after the node dofs
-    ``nonholonomic`` True: the constraints bind velocities, G v = 0, not places; their rows hold the motion of the step,
-                     in one-state rules the velocity over dv/du, and where that is 0 their tangent is G
+    ``nonholonomic`` True: the constraints are G v = 0 on velocities, not on places.  Their rows are G times the
+                     motion of the step, in one-state rules G v/(dv/du); where dv/du is 0 (statics) the rows are
+                     0, and their tangent is G
     ``unilateral``   True: constraints that act while they press; ``hist`` says which do (`elements/contact/impact.py`)
     ``scale``        parameter column of the scale of the multipliers (joints only, else -1)
     ``angular``      True: the constraints are angles, not lengths
@@ -52,7 +53,7 @@ class ElementType:
                      from it
     ``reads``        number of multipliers of another joint that the forces depend on: the last local unknowns, with
                      their scales in the last columns of ``par``
-    ``reads_moments``  True: after the forces of that joint, the moments that align its axes are read as well
+    ``reads_moments``  True: the element reads the moments that align the axes of this joint, after its forces
     ``inertia``      True: the element has mass
     ``watches``      limits of validity
     ``prestress(par, outputs, factor)``  returns parameters with added stresses, a table times a factor, for linear

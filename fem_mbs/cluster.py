@@ -37,7 +37,7 @@ __all__ = ["TaskFailure", "TaskPool", "TaskProgress", "default_workers", "refuse
 _ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "FEM_MBS_COMPILERS"), "1"
 )
-_HERE = "127.0.0.1"  # workers of this machine are reached from this machine only
+_HERE = "127.0.0.1"  # address of local schedulers and workers: other machines cannot reach it
 _POLL = 0.5  # seconds between two looks at the workers while tasks run
 _PATIENCE = 120.0  # seconds without any worker after which a run gives up
 _GONE = 3.0  # seconds without a process after which a worker is replaced; one that is started anew is back in less
@@ -255,8 +255,10 @@ class TaskPool:
 
 
 def _own_keys() -> Any:
-    """Return keys of this run, so that no other user of the machine can connect to its workers; None without the
-    package cryptography, which makes them."""
+    """Return TLS keys for this run only, so that other users of the machine cannot connect to its workers.
+
+    Return None without the package cryptography, which generates the keys.
+    """
     from distributed.security import Security
 
     try:

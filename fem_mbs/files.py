@@ -33,13 +33,16 @@ PART = ".part"  # suffix of files that are not whole yet
 #: Options of h5py.File for files of ours: version 3 of the format, in which every header has a checksum.
 HDF5_FORM: dict[str, Any] = {"libver": ("v110", "v110")}
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # disk, quota, limit of the process or of the file system
-_LONGEST = 80  # characters of a name within the name of a file; most systems end at 255 bytes
+_LONGEST = 80  # characters of a name that go into a file name; most systems limit a file name to 255 bytes
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _SECONDS, _RATE = 15.0, 5e6  # that a file may take to be read in a child: at least, and bytes in a second
 
 
 def file_word(name: str) -> str:
-    """Return a name as a part of the name of a file: letters, digits, ``_ + -``; long names end in a digest."""
+    """Return a name as a part of a file name, with letters, digits and ``_ + -`` only.
+
+    A long name is cut and ends in a digest of the whole name, so that different names stay different.
+    """
     word = re.sub(r"[^A-Za-z0-9_+-]+", "_", name).strip("_")
     if len(word) <= _LONGEST:
         return word
@@ -50,7 +53,8 @@ def read_file(path: Path) -> bytes:
     """Return the content of a file.
 
     Raises:
-        OSError: it cannot be read; also of folders, of pipes, which wait, and of devices, which may never end.
+        OSError: it cannot be read, or it is a folder, a pipe (reading would wait for a writer) or a device (which may
+            have no end).
     """
     if path.exists() and not path.is_file():
         raise OSError(errno.EINVAL, "it is no file, but a folder, a pipe or a device", str(path))

@@ -35,7 +35,7 @@ _COSTS = "seconds.json"
 
 
 def wanted_root() -> Path:
-    """Return the folder that the user's settings name for machine code."""
+    """Return the folder for machine code that the environment variables name, or the default one."""
     base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return Path(base) / "fem-mbs"
 
@@ -43,8 +43,8 @@ def wanted_root() -> Path:
 def cache_root() -> Path:
     """Return the folder of all machine code, whether it exists or not.
 
-    It is the wanted one, or a private folder for temporary files where that one cannot be written to: each run would
-    compile again.
+    It is the wanted one.  If that is not writable, it is a private folder for temporary files, since otherwise each run
+    would compile again.
     """
     return _writable_root(wanted_root())
 
@@ -58,8 +58,10 @@ def _writable_root(wanted: Path) -> Path:
 
 
 def _private_folder() -> Path | None:
-    """Return a folder for temporary files into which only this user can write, None if there is none: who could put
-    machine code there could run it under this user's name."""
+    """Return a folder for temporary files into which only this user can write; None if there is none.
+
+    Others must not be able to write machine code there, since it would run under this user's name.
+    """
     if not hasattr(os, "getuid"):
         return None
     path = Path(tempfile.gettempdir()) / f"fem-mbs-kernels-{os.getuid()}"
@@ -209,7 +211,7 @@ class KernelCache(FunctionCache):
         self.base: str = self._impl.filename_base
         self._cache_file = _Index(self.cache_path, self.base, digest)
         wanted = wanted_root()
-        #: The wanted folder where it may only be read: what is there need not be compiled.
+        #: Index of the wanted folder if that is read-only: its code is used, new code goes elsewhere.
         self._shared = None if wanted == cache_root() else _Index(str(wanted / digest), self.base, digest)
 
     def has(self, signature: Any, context: Any) -> bool:
@@ -244,7 +246,7 @@ class KernelCache(FunctionCache):
         return found
 
     def _from_shared(self, arguments: tuple, context: Any) -> Any:
-        """Return the code that lies in the wanted folder, which may only be read, or None."""
+        """Return the code from the wanted folder, if that is read-only, or None."""
         if self._shared is None:
             return None
         try:

@@ -245,9 +245,10 @@ def point_of(what: str, name: str, value: Any) -> np.ndarray:
 
 
 def points_of(what: str, values: Mapping[str, Any], size: int | None = None) -> list[np.ndarray]:
-    """Return points (3,), by their names in messages, all of ``size`` numbers or of as many as the first of them.
+    """Return points (3,) from ``values``, whose keys name them in messages.
 
-    Two numbers are a point of the plane; among points in space they are one whose third number was forgotten.
+    All must have ``size`` numbers, by default as many as the first.  So a point with a missing third number is an
+    error.
     """
     points = [point_of(what, name, value) for name, value in values.items()]
     wanted = size or (len(next(iter(values.values()))) if values else 0)

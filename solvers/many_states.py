@@ -1,4 +1,4 @@
-"""Evaluation of element kernels at many states in one call, compiled."""
+"""Evaluation of element kernels at many states in one compiled call."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ __all__ = ["States", "evaluate", "over_states"]
 
 
 class States(NamedTuple):
-    """States as kernels take them (`fem_mbs.contract`), with a first index s of the state.
+    """The state arrays that kernels take (`fem_mbs.contract`), for s states.
 
-    Q (s, 2, N), D (s, 2, nr, w), V (s, 3, N), DD like D, U (s, N); fun (s, n_fun, 3) values of the time functions.
+    Attributes:
+        Q: (s, 2, N) coordinates at both ends of a step; D: (s, 2, nr, w) directors, DD: their rates.
+        V: (s, 3, N) velocities at both ends, and accelerations; U: (s, N) increments and multipliers.
+        fun: (s, n_fun, 3) values of the time functions at start, middle and end.
     """
 
     Q: np.ndarray
@@ -30,7 +33,10 @@ class States(NamedTuple):
 
 @kernel
 def over_states(where, job, ctl, par, dof, rot, hist, Q, D, V, DD, U, fun, fe, ke):
-    """Call the kernel at an address for all elements of a block at every state: fe (s, n, m), ke (s, n, m, m)."""
+    """Call the kernel at the address ``where`` for all n elements of a block at every state.
+
+    Fill fe (s, n, m) and ke (s, n, m, m).
+    """
     for s in range(Q.shape[0]):
         call(where, job, 0, dof.shape[0], ctl, par, dof, rot, hist, fun[s], Q[s], D[s], V[s], DD[s], U[s], fe[s], ke[s])
 
@@ -46,12 +52,12 @@ def evaluate(
     function: Any, job: int, ctl: np.ndarray, tables: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
     states: States, width: int, tangent: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Return what a kernel of elements gives at every state: fe (s, n, width) and ke (s, n, width, width).
+    """Return the results of an element kernel at every state: fe (s, n, width) and ke (s, n, width, width).
 
     Args:
-        function: the kernel; job, ctl: as it takes them.
+        function: the kernel; job, ctl: its arguments (`fem_mbs.contract`).
         tables: par, dof, rot and hist of n elements.
-        tangent: without it ke is empty.
+        tangent: whether the kernel fills ke; otherwise ke is empty.
     """
     (s, n), w = (len(states.Q), len(tables[1])), width if tangent else 0
     fe, ke = np.zeros((s, n, width)), np.zeros((s, n if tangent else 0, w, w))

@@ -79,8 +79,12 @@ def step_up(size, x, out):
 
 @inner
 def step_quotient(size, x0, x1, dI, noise, g, bend):
-    """Fill g (6,) with the quotient of a jet over a step, and bend (6, 6), for a ``size`` of 28, with its derivative by
-    the variables at the end; return the change g.dI."""
+    """Fill g (6,) with the difference quotient of a jet over a step, so that g.dI is the change of its value; return
+    this change.
+
+    ``x0`` and ``x1``: the jet at both states, ``dI`` (6,): changes of the variables.  With ``size`` = 28 (second
+    derivatives) fill bend (6, 6) with the derivatives of g by the variables at the end of the step.
+    """
     change = x1[0] - x0[0]
     length = 0.0
     for i in range(6):
@@ -95,10 +99,8 @@ def step_quotient(size, x0, x1, dI, noise, g, bend):
                 bend[i, j] = bend[j, i] = 0.5 * x1[k]
                 k += 1
         if kept:
-            for j in range(
-                6
-            ):  # (columns of bend are needed as they were: one after the other, from a slope of its own)
-                slope = x1[1 + j] - g[j]
+            for j in range(6):
+                slope = x1[1 + j] - g[j]  # of ``change`` by variable j, from x1, since bend changes in this loop
                 k = SLOPE
                 for i in range(6):
                     for l in range(i, 6):

@@ -17,8 +17,9 @@ O. Gonzalez (J. Nonlinear Sci. 6 (1996), 449-467, eq. 2.13) over the six variabl
 what is below the round-off of f is left out.  So the work is the change of sum W E and what dampers take, at any step,
 and since all forces act between points along their mean distances, resultant and moment vanish.
 
-Faces rub (`fem_mbs.elements.contact.rubbing`), and so do tubes (`fem_mbs.elements.contact.tube_rubbing`), with further
-outputs: the friction force, a sum of sizes, and the sliding speed, a mean weighted by the normal forces.
+Friction of faces is in `fem_mbs.elements.contact.rubbing`, that of tubes in `fem_mbs.elements.contact.tube_rubbing`.
+It adds two outputs: the friction force, a sum of sizes over the penetrations, and the sliding speed, their mean
+weighted by the normal forces.
 
 Parts that pass through each other in a step end the run (`THROUGH`).  Elements without "active" do nothing: which parts
 touch changes in a run (`fem_mbs.system.pairing`).  Outputs: the normal force sum W N, the gap, two places (of tubes on
@@ -94,8 +95,8 @@ THROUGH = HistoryWatch(
 
 @inner
 def _vectors(S, stride, q, dof, e, X):
-    """Fill X (3, dim) with u, v, w of positions, velocities or increments q (N,); S (3, ends) says what of each end,
-    which has ``stride`` dofs, is in them."""
+    """Fill X (3, dim) with the vectors u, v, w made of positions, velocities or increments q (N,): each is a sum over
+    the ends with the factors S (3, ends).  An end has ``stride`` dofs, its translations first."""
     dim = X.shape[1]
     for i in range(dim):
         for p in range(3):
@@ -195,7 +196,8 @@ def _second(S, c, at, bt):
 def _kernels(dim, signs, tail, count, apart, terms, places, lines, inside, part, at=0, mu=0, stride=0):
     """Return both kernels of parts whose vectors have ``signs``; ``terms`` fills ``count`` penetrations and weights,
     ``tail`` is the column of tabled forces, ``part`` that of the numbers of the parts.  ``at``: the column of the place
-    of b between its two nodes, 0: b is a node.  ``mu``: that of friction, 0: none.  ``stride``: dofs of an end."""
+    of b between its two nodes, 0: b is a node.  ``mu``: the first column of friction, 0: no friction.  ``stride``:
+    dofs of an end."""
     ends_of = 5 if at else 4
     m = ends_of * dim
     turn = 1.0 if signs[1][2] < 0 else -1.0  # of v in the vector w - x u + z v of tubes, w - x u - z v of faces
@@ -209,7 +211,7 @@ def _kernels(dim, signs, tail, count, apart, terms, places, lines, inside, part,
 
     @inner
     def shared(par, e, S):
-        """Fill S (3, ends): what of each end is in u, v, w."""
+        """Fill S (3, ends) with the factors of the ends in u, v, w."""
         for p in range(3):
             for k in range(4):
                 S[p, k] = signs[p][k]
@@ -466,8 +468,11 @@ def _kernels(dim, signs, tail, count, apart, terms, places, lines, inside, part,
 
 
 def _type(name, dimension, columns, signs, count, parts, more=(), place="", turns=False):
-    """Return a type; ``parts``: functions of its parts, as of `_kernels`; ``more``: further columns; ``place``: that of
-    the place of b; ``turns``: its nodes may rotate."""
+    """Return a type of pairs.
+
+    ``parts``: the functions ``apart`` .. ``inside`` of `_kernels`; ``more``: additional columns of par; ``place``: name
+    of the column with the place of b between its nodes, "": b is a node; ``turns``: the nodes may have rotations.
+    """
     columns = (*LAW_COLUMNS, *columns, *more)
     at = columns.index(place) if place else 0
     rubs = FRICTION_COLUMNS[0] in more

@@ -1,17 +1,18 @@
 """Friction between two tubes, or a tube and a ball, whose nodes may rotate.
 
-Over the four ends k (a1, a2, b1, b2) the place of contact has the shares g_k = -(1 - x), -x, 1 - z, z: the vector from
-the axis of a to that of b is delta = sum g_k x_k.  Both surfaces touch at P_a + alpha delta = P_b - beta delta with
-alpha + beta = 1 (the radii over their sum).  With s_k = alpha at the ends of a, -beta at those of b, the velocity of b
-relative to a there, across delta, is
+The places x along a and z along b give the four ends k (a1, a2, b1, b2) the shares g_k = -(1 - x), -x, 1 - z, z: the
+vector from the place P_a on the axis of a to P_b on that of b is delta = sum g_k x_k.  Both surfaces touch at the point
+P_a + alpha delta = P_b - beta delta with alpha + beta = 1 (the radii over their sum).  Let s_k = alpha at the ends of a
+and -beta at those of b.  The velocity of b relative to a at this point, across delta, is
 
     w = (I - delta delta^T/delta^2) sum g_k (v_k + s_k omega_k x delta),
 
-and the friction T = N m(|w|) w/|w| acts on the ends as g_k T and s_k g_k delta x T.  All is taken at the middle of a
-step: the work is T.w h, a loss, and force and moment sum up to zero, since sum g_k = 0 and sum s_k g_k = -1.
+and the friction T = N m(|w|) w/|w| gives the forces g_k T and the moments s_k g_k delta x T on the ends.  All
+quantities belong to the middle of a step: the loss is T.w h, and the forces and moments add up to zero, since
+sum g_k = 0 and sum s_k g_k = -1.
 
-A part without rotations has no surface that turns: friction acts at its axis (alpha or beta is 0).  Each penetration
-of `fem_mbs.elements.contact.tubes` rubs at its own places x and z.
+The friction on a part without rotations acts at its axis (its alpha or beta is 0).  Each penetration of
+`fem_mbs.elements.contact.tubes` has friction at its own places x and z.
 """
 
 from __future__ import annotations
@@ -38,8 +39,11 @@ def _dot(x, y):
 
 @inner
 def _slide(x, v, turn, g, s, delta, around, q, w):
-    """Fill delta, the spin ``around`` = sum g_k s_k omega_k, q and w (3,) from places, velocities and spins (4, 3),
-    shares g and s (4,); return delta^2."""
+    """Fill delta, ``around`` = sum g_k s_k omega_k, the relative velocity q and its part w across delta, each (3,);
+    return delta^2.
+
+    ``x``, ``v``, ``turn``: places, velocities and spins (4, 3) of the ends; ``g``, ``s``: their shares (4,).
+    """
     for i in range(3):
         delta[i] = around[i] = 0.0
         for k in range(_ENDS):
@@ -57,8 +61,11 @@ def _slide(x, v, turn, g, s, delta, around, q, w):
 
 
 def friction_of_tubes(dim, mu):
-    """Return the functions that add the friction of a penetration and tell its size, as of
-    `fem_mbs.elements.contact.rubbing.friction_of`; ``mu`` is the column of the coefficient."""
+    """Return two functions with the arguments of those of `fem_mbs.elements.contact.rubbing.friction_of`: the first
+    adds the friction of a penetration, the second returns its coefficient and sliding speed.
+
+    ``mu`` is the column of the coefficient.
+    """
     n = 3 * (dim - 1)  # dofs of an end
     turns = n - dim
     first = 0 if dim == 3 else 2  # component of the first rotation
@@ -66,8 +73,11 @@ def friction_of_tubes(dim, mu):
 
     @inner
     def taken(ctl, par, e, k, dof, rot, state, I, Q, D, V, U, x, v, turn, g, s, by_x, by_z):
-        """Fill places, velocities and spins (4, 3), of the middle of the step or of a state, the shares g, s (4,) of
-        the penetration k, and derivatives (6,) of its places by the scalar products I."""
+        """Fill the arrays of the ends for the penetration k.
+
+        x, v, turn (4, 3): places, velocities and spins at the middle of the step, in one-state rules at ``state``;
+        g, s (4,): shares; by_x, by_z (6,): derivatives of the places x and z by the scalar products I.
+        """
         one_state = ctl[RULE] == ONE_STATE
         p, z = term_places(par, e, k, I, by_x, by_z)
         g[0], g[1], g[2], g[3] = p - 1.0, -p, 1.0 - z, z
@@ -186,7 +196,7 @@ def friction_of_tubes(dim, mu):
 
     @inner
     def rubbed(ctl, par, e, term, dof, rot, S, state, X, Q, D, V, U):
-        """Return the coefficient and the sliding speed of the step, or of a state of one-state rules."""
+        """Return the coefficient m and the sliding speed [m/s] of the step, in one-state rules at ``state``."""
         x, v, turn, g, s = scratch(4, 3), scratch(4, 3), scratch(4, 3), scratch(4), scratch(4)
         I, by_p, by_z = scratch(6), scratch(6), scratch(6)
         delta, around, q, w = scratch(3), scratch(3), scratch(3), scratch(3)

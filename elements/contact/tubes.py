@@ -210,8 +210,10 @@ def tube_lines(par, e, I):
 
 @inner
 def _over(lw, ll, low, high, of_lw, of_ll, by):
-    """Return the place lw/ll of a point over an axis, not beyond its free ends, and add its derivatives by the products
-    of the numbers ``of_lw`` and ``of_ll`` to by (6,)."""
+    """Return the place lw/ll of a point along an axis, kept between ``low`` and ``high`` (free ends).
+
+    Add its derivatives by the scalar products lw and ll, at the indices ``of_lw`` and ``of_ll``, to by (6,).
+    """
     place = lw / ll
     at = _bounded(place, low, high)
     if at == place:
@@ -222,7 +224,8 @@ def _over(lw, ll, low, high, of_lw, of_ll, by):
 
 @inner
 def term_places(par, e, k, I, by_x, by_z):
-    """Return the places on both axes at which the penetration k acts, and fill their derivatives (6,) by I (6,)."""
+    """Return the places x and z along both axes at which the penetration k acts; fill by_x and by_z (6,) with their
+    derivatives by the scalar products I (6,)."""
     a1, a2, b1, b2 = par[e, ENDS], par[e, ENDS + 1], par[e, ENDS + 2], par[e, ENDS + 3]
     for i in range(6):
         by_x[i] = by_z[i] = 0.0
@@ -259,8 +262,10 @@ def term_places(par, e, k, I, by_x, by_z):
 
 @inner
 def tube_inside(par, e, x, z):
-    """Return whether the places x and z are between the ends of both segments; what passes exactly over a node does so
-    inside of both of its parts."""
+    """Return whether the places x and z are between the ends of both segments.
+
+    A tolerance counts a place exactly at a node as inside of both segments that meet there.
+    """
     return abs(x - 0.5) <= INSIDE and (abs(z - 0.5) <= INSIDE or par[e, IS_BALL] > 0)
 
 

@@ -3,12 +3,12 @@
 A lock is a constraint on a coordinate s of two ends (`offset`, `angle2`, `hinge3`) that acts while the lock is closed.
 The element here stands beside it.  Its parameters change at events alone:
 
-force     D of a brake that slips, in the direction of the growth of s; its work c D (s1 - s0) is dissipated, since D
-          points against the motion as long as the brake slips.  Zero otherwise
+force     D of a brake that slips, positive if it pushes towards growing s; its work c D (s1 - s0) is dissipated,
+          since D is against the motion as long as the brake slips.  Zero otherwise
 state     0: open, 1: closed, 2: slipping
 impulse   sum of the impulses with which the lock has closed, in the direction of the growth of s
 limit     force that a brake holds; zero of other locks
-factor    index of the function of time c(t) >= 0 by which both forces of a brake are multiplied; negative: c = 1
+factor    index of the function of time c(t) >= 0 that multiplies both forces of a brake; negative index: c = 1
 
 Outputs: c D; s and ds/dt at the end of the step; state; impulse; c times the limit.
 """
@@ -52,7 +52,8 @@ _FIRST = 5  # column of the coordinate's parameters
 
 @inner
 def _factor(par, e, fun, column):
-    """Return the factor of both forces at a time of the step; a negative one counts as zero."""
+    """Return the factor c of both forces at a time ``column`` (T0, TM, T1) of the step; negative values count as
+    zero."""
     return max(time_value(fun, par[e, FACTOR], column, 1.0), 0.0)
 
 

@@ -1,34 +1,37 @@
-"""Dry friction between surfaces whose slip is a vector: they slide in two directions, or slide and turn at once;
-`friction_plane3`, `friction_cylinder3`, `friction_disc3`.
+"""Dry friction between surfaces whose slip is a vector: they slide in two directions, or slide and turn at once.
 
-The slip is a vector of displacements s_k of a point along directions fixed in end a, and of r times the angle phi about
-their common axis,
+Element types: `friction_plane3`, `friction_cylinder3`, `friction_disc3`.
+
+The components of the slip are rates of displacements s_k of a point along directions fixed in end a, and r times the
+rate of the angle phi about the common axis,
 
     w = (s_1', .., r phi') - v(t)        (v: speed of a running surface along the first direction),
 
-and with the normal force N the forces on these coordinates are N f(w), along their exact quotients:
+and with the normal force N the forces on these coordinates are N f(w), along their exact difference quotients:
 
 ``plane``     two displacements, a point on a plane: f = m(|w|) w/|w|
-``cylinder``  one displacement along the axis: f = m(|w|) w/|w|, since all points of the surface slip by |w|.  What one
-              coordinate resists falls as the other moves: N m(|w|) v/sqrt(v^2 + (r phi')^2) along the axis.  The two
-              ends of a bearing of the length l press: from the joint's force F and moment M across the axis n at its
-              middle, a point of b, they bear F/2 -+ n x M/l, and N is the sum of their sizes.  l = inf: N = |F|
-``disc``      two displacements: a ring r_0 < rho < r (disc: r_0 = 0) that presses evenly, N/A.  With x = rho/r, V the
-              speed of the centre and W = r phi',
+``cylinder``  one displacement along the axis, and the angle: f = m(|w|) w/|w|, since all points of the surface slip by
+              |w|.  Sliding reduces the resistance to turning, and the reverse: along the axis the friction is
+              N m(|w|) v/sqrt(v^2 + (r phi')^2).  Let F be the joint's force and M its moment across the axis n about
+              the middle of the bearing, a point of b.  The two ends of a bearing of the length l bear F/2 -+ n x M/l,
+              and N is the sum of the sizes of both.  l = inf: N = |F|
+``disc``      two displacements, and the angle: a ring r_0 < rho < r (disc: r_0 = 0) with the uniform pressure N/A.  Let
+              x = (x, y) be the position on the ring over r, V the speed of the centre and W = r phi',
 
                   f_V = int g (V - W y) dA/A,   f_W = int g (W |x|^2 - V y) dA/A,   g = m(|s|)/|s|,
                   s = (V - W y, W x)
 
               (Farkas, Bartels, Unger & Wolf, Phys. Rev. Lett. 90, 248302, 2003, for m = mu).  The integrals are sums
               over Gauss points that are dense about the centre of rotation (0, V/W), where s changes its direction.
-              For m = mu they are exact to 2e-5 mu (measured against a rule of 80 000 points)
+              For m = mu their error is 2e-5 mu (measured against a rule of 80 000 points)
 
-with m(w) of `fem_mbs.elements.joints.friction`.  A force f(t) adds to N.  A plane and a disc read up to three
-multipliers, N = |lambda|; a cylinder those of both guides, and those of the two conditions that align the axes.  The
-loss N f.w h >= 0 and the drive of a running surface are booked.
+with m(w) of `fem_mbs.elements.joints.friction`.  A given force f(t) is added to N.  A plane and a disc read
+up to three multipliers lambda of the joint, N = |lambda|.  A cylinder reads four: those of both guides, and those of
+the two conditions that align the axes.  The loss N f.w h >= 0 and the work of the drive of a running surface are
+booked.
 
-Outputs: force (in two directions its size) and moment against the motion, N, sliding speed (disc: V; others: |w|) of
-the step, in one-state rules at its end; displacements and angle at the end.
+Outputs: force (with two displacements its size) and moment against the motion, N and sliding speed (disc: V; others:
+|w|) of the step, in one-state rules at its end; displacements and angle at the end.
 """
 
 from __future__ import annotations
@@ -66,28 +69,31 @@ from fem_mbs.elements.registry import ElementType
 
 __all__ = ["TYPES"]
 
-# columns of par: the law, then SIZE (inner radius of a disc, length of a cylinder; of a plane not used), the vectors of
+# columns of par: the law, then SIZE (inner radius of a disc, length of a cylinder, unused by a plane), the vectors of
 # the displacements and of the angle, and the scales of the multipliers
 MU, RADIUS, FUNCTION, SPEED, SIZE, _OFFSETS = 0, 4, 5, 6, 7, 8
-_VECTORS = 9  # of a displacement or of the angle
-_MOST = 3  # slips
-_MOST_READS = 4
-_TURN = _MOST_READS  # where a derivative by the angle stands, after those by the multipliers
+_VECTORS = 9  # columns of the three vectors of a displacement or of the angle
+_MOST = 3  # components of the slip
+_MOST_READS = 4  # multipliers that an element reads
+_TURN = _MOST_READS  # index of the derivative of N by the angle, after those by the multipliers
 _ANGLE = coordinate(ANGLE, 3)
 
-# Gauss points of a disc: along a radius dense at the start of a panel, in a quarter of a turn dense at its start
+# Gauss points of a disc, along a radius and over a quarter of a turn: both dense at their start (first point of a
+# panel, direction of the centre of rotation)
 _POINTS, _POINT_WEIGHTS = np.polynomial.legendre.leggauss(6)
 _ALONG, _ALONG_WEIGHTS = (0.5 * (_POINTS + 1.0)) ** 2, 0.5 * (_POINTS + 1.0) * _POINT_WEIGHTS
 _TURNS, _TURN_WEIGHTS = np.polynomial.legendre.leggauss(8)
-_COS = np.sin(0.5 * np.pi * (0.5 * (_TURNS + 1.0)) ** 2)  # x of a unit vector that is turned from y by so much
+# components x and y of unit vectors at an angle from the y axis, on which the centre of rotation lies
+_COS = np.sin(0.5 * np.pi * (0.5 * (_TURNS + 1.0)) ** 2)
 _SIN = np.cos(0.5 * np.pi * (0.5 * (_TURNS + 1.0)) ** 2)
-_AROUND_WEIGHTS = 0.5 * (_TURNS + 1.0) * _TURN_WEIGHTS  # of both y and -y, together 1
+_AROUND_WEIGHTS = 0.5 * (_TURNS + 1.0) * _TURN_WEIGHTS  # each for the two points y and -y; their sum is 1
 
 
-# --- laws: force per normal force over the slip ----------------------------------------------------------------------
+# --- laws: friction over normal force, as functions of the slip ------------------------------------------------------
 @inner
 def _surface_law(par, e, w, f, S):
-    """Fill f (2,) and its derivatives S (2, 2) by the slip w (2,) of a surface that slips alike everywhere."""
+    """Fill f (2,) and its derivatives S (2, 2) by the slip w (2,) [m/s] of a surface all of whose points slip by
+    |w|."""
     g, _, bend = friction_slopes(par, e, MU, math.hypot(w[0], w[1]))
     for i in range(2):
         f[i] = g * w[i]
@@ -97,7 +103,8 @@ def _surface_law(par, e, w, f, S):
 
 @inner
 def _disc_law(par, e, w, f, S):
-    """Fill f (3,) and its derivatives S (3, 3) by the slip w (3,): that of the centre, and r times the rate."""
+    """Fill f (3,) and its derivatives S (3, 3) by the slip w (3,) [m/s]: velocity of the centre, r times angular
+    speed."""
     slide, rim = math.hypot(w[0], w[1]), abs(w[2])
     hole = par[e, SIZE] / par[e, RADIUS]
     centre = min(max(slide / rim, hole), 1.0) if slide < rim else 1.0  # of rotation, where the panels meet
@@ -110,7 +117,7 @@ def _disc_law(par, e, w, f, S):
             for j in range(_COS.shape[0]):
                 weight = 0.5 * ring * _AROUND_WEIGHTS[j]
                 x = rho * _COS[j]
-                for side in range(2):  # both at once, so that what is odd vanishes to round-off
+                for side in range(2):  # both points in one sum: odd terms cancel to round-off
                     y = rho * (_SIN[j] if side == 0 else -_SIN[j])
                     sx, sy = slide - rim * y, rim * x
                     g, _, bend = friction_slopes(par, e, MU, math.hypot(sx, sy))
@@ -125,7 +132,7 @@ def _disc_law(par, e, w, f, S):
     if slide > 0.0:
         n[0], n[1] = w[0] / slide, w[1] / slide
     least = 1e-6 * max(rim, par[e, MU + 3])
-    across = fv / slide if slide > least else vv  # its limit
+    across = fv / slide if slide > least else vv  # vv is the limit of fv/slide at slide = 0
     sign = 1.0 if w[2] >= 0.0 else -1.0
     f[2], S[2, 2] = sign * fw, ww
     for i in range(2):
@@ -138,7 +145,8 @@ def _disc_law(par, e, w, f, S):
 # --- normal forces ---------------------------------------------------------------------------------------------------
 @inner
 def _norm(par, e, x, phi0, phi1, by):
-    """Return N = |x| of the forces x (3,); fill by (5,) with its derivatives by them and by the angle phi1."""
+    """Return N = |x| of the multipliers x (3,) [N]; fill by (5,) with its derivatives: by x in by[:3], by the angle
+    phi1 (zero) in by[4]."""
     N = math.sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])
     for k in range(READS):
         by[k] = x[k] / N if N > 0.0 else 0.0
@@ -148,10 +156,12 @@ def _norm(par, e, x, phi0, phi1, by):
 
 @inner
 def _two_ends(par, e, x, phi0, phi1, by):
-    """Return N of both ends of a cylinder from x (4,), likewise.
+    """Return N [N], the sum of the forces that both ends of a cylinder bear; fill by (5,) with its derivatives: by the
+    multipliers x (4,) in by[:4], by the angle phi1 at the end of the step in by[4].
 
-    These are forces along u and v of end a, then moments that keep the axis across u and v of end b, which turn from
-    phi0 to phi1.  With their means and L = (x_2 u_b + x_3 v_b)/l = -+ n x M/l the ends bear F/2 +- L.
+    x[:2] [N] are the forces F along the vectors u_a, v_a of end a.  x[2:] [N m] are the moments of the two conditions
+    that keep the axis normal to the vectors u_b, v_b of end b.  In the step these vectors turn from phi0 to phi1
+    against those of a.  With their means and L = (x_2 u_b + x_3 v_b)/l the two ends bear F/2 + L and F/2 - L.
     """
     c = 0.5 * (math.cos(phi0) + math.cos(phi1)) / par[e, SIZE]
     s = 0.5 * (math.sin(phi0) + math.sin(phi1)) / par[e, SIZE]
@@ -176,21 +186,27 @@ def _two_ends(par, e, x, phi0, phi1, by):
 
 @inner
 def _read(ctl, par, dof, U, e, reads, x):
-    """Fill x with the multipliers of the iterate, forces and moments."""
+    """Fill x (reads,) with the multipliers of the iterate: forces [N], then moments [N m]."""
     for k in range(reads):
         x[k] = par[e, par.shape[1] - reads + k] * U[dof[e, dof.shape[1] - reads + k]] / ctl[SF]
 
 
 @inner
 def _read_at(par, dof, Q, e, reads, state, x):
-    """Fill x with the multipliers at an end of a step of a one-state rule."""
+    """Fill x (reads,) with the multipliers at the end ``state`` (0 or 1) of a step of a one-state rule."""
     for k in range(reads):
         x[k] = par[e, par.shape[1] - reads + k] * Q[state, dof[e, dof.shape[1] - reads + k]]
 
 
 # --- kernels ---------------------------------------------------------------------------------------------------------
 def _force(slides: int, turning: bool, reads: int, law, pressing) -> Callable:
-    """Return the force kernel of ``slides`` displacements and, if ``turning``, the angle."""
+    """Return the force kernel.
+
+    Args:
+        slides: number of displacements in the slip; turning: whether the angle is in it.
+        reads: number of multipliers that the element reads.
+        law: fills f and its derivatives from the slip; pressing: returns N from the multipliers.
+    """
     slips = slides + turning
     workspace, angle_rows = _ANGLE.workspace, _ANGLE.rows
 
@@ -264,7 +280,7 @@ def _force(slides: int, turning: bool, reads: int, law, pressing) -> Callable:
 
 
 def _report(slides: int, turning: bool, reads: int, law, pressing) -> Callable:
-    """Return the report kernel, likewise."""
+    """Return the kernel that books work and loss and gives the outputs; arguments as of `_force`."""
     slips = slides + turning
     workspace, angle_step, angle_rate, turns = _ANGLE.workspace, _ANGLE.step, _ANGLE.rate, _ANGLE.turns
 

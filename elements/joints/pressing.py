@@ -1,6 +1,7 @@
-"""What friction reads of its joint, and what it books: the norm |lambda| of up to three multipliers, and losses.
+"""Functions of all friction elements: the normal force from the multipliers of a joint, and the work that is booked.
 
-The multipliers are the last local unknowns of the element, their scales the last columns of its parameters.
+The normal force is the norm |lambda| of three multipliers.  They are the last local unknowns of the element (unused
+ones are the dummy dof, which is zero), and their scales the columns of par from ``tail`` on.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ from fem_mbs.contract import DISSIPATED, DRIVER_WORK, LOAD_WORK, ONE_STATE, RULE
 
 __all__ = ["READS", "book_friction", "multiplier_columns", "pressing_force", "pressing_force_at"]
 
-READS = 3
+READS = 3  # multipliers that an element reads
 
 
 @inner
 def pressing_force(ctl, par, dof, U, e, tail):
-    """Return the norm |lambda| of the multipliers of the iterate, a force."""
+    """Return the norm |lambda| [N] of the multipliers of the iterate U (N,)."""
     at = dof.shape[1] - READS
     total = 0.0
     for k in range(READS):
@@ -26,7 +27,7 @@ def pressing_force(ctl, par, dof, U, e, tail):
 
 @inner
 def pressing_force_at(par, dof, Q, e, tail, state):
-    """Return |lambda| at an end of a step of a one-state rule."""
+    """Return |lambda| [N] at the end ``state`` (0 or 1) of a step of a one-state rule; Q (2, N)."""
     at = dof.shape[1] - READS
     total = 0.0
     for k in range(READS):
@@ -36,7 +37,10 @@ def pressing_force_at(par, dof, Q, e, tail, state):
 
 @inner
 def multiplier_columns(ctl, par, dof, U, e, tail, pressing, by_pressing, row, K):
-    """Add the columns of the multipliers to K: ``by_pressing`` times the gradient of |lambda|, along row (n,)."""
+    """Add the derivatives of the friction by the multipliers to K (n + READS, n + READS).
+
+    ``pressing``: |lambda|; ``by_pressing``: derivative by |lambda| of the friction, which acts along row (n,).
+    """
     if pressing == 0:
         return
     at = dof.shape[1] - READS
@@ -49,7 +53,10 @@ def multiplier_columns(ctl, par, dof, U, e, tail, pressing, by_pressing, row, K)
 
 @inner
 def book_friction(ctl, f, work, given):
-    """Book the work of the friction force and of the drive of a running surface; the difference is dissipated."""
+    """Book the work of a step: ``given`` [J] by the drive of a running surface, ``work`` + ``given`` as dissipated.
+
+    ``work`` [J] is the work of the friction on the coordinates, positive against their motion.
+    """
     if ctl[RULE] == ONE_STATE and ctl[WV] == 0 and ctl[WA] == 0:
         f[LOAD_WORK] = -work  # statics has no time: nothing dissipates, book it as work of loads
         return

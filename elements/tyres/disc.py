@@ -1,26 +1,29 @@
-"""Ideal rolling of a disc on a plane fixed in space: `disc_touch3` (it touches) and `disc_roll3` (it does not slip).
+"""Ideal rolling of a disc on a plane fixed in space: `disc_touch3` (the disc touches the plane) and `disc_roll3` (it
+does not slip).
 
-The disc turns with its node: centre c, axis a, radius R to the outside of its tread, whose section is a circle of the
-radius rho (0: a knife edge; R: a ball).  With the normal n of the plane, d = n - (n.a) a, s = |d|, the point that
-touches is at r = c - (R - rho) d/s - rho n from the node.
+The disc turns with its node at x: centre c from the node, axis a, radius R to the outside of its tread, whose section
+is a circle of the radius rho (0: a knife edge; R: a ball).  The plane goes through p and has the normal n.  With
+d = n - (n.a) a and s = |d|, the point of contact is at r = c - (R - rho) d/s - rho n from the node.
 
-``disc_touch3`` is holonomic, with the end state in its row and an exact difference quotient G_m in the rows of the node
-(as `fem_mbs.elements.joints.basic`; s1 - s0 = -(c0 + c1)/(s0 + s1) (c1 - c0) with c = n.a):
+``disc_touch3`` is holonomic.  As in `fem_mbs.elements.joints.basic`, its row is the constraint g at the end of the
+step, and its forces act along an exact difference quotient G_m (m: mean of both ends; here c0 and c1 are n.a at the
+ends, and s1 - s0 = -(c0 + c1)/(s0 + s1) (c1 - c0)):
 
     g = n.(x + c - p) - (R - rho) s - rho = 0,
     G_m = [n; c_m x n + (R - rho) k a_m x n],   k = (c0 + c1)/(s0 + s1).
 
-``disc_roll3`` is nonholonomic: the material point that touches has no velocity along the two directions t of the plane,
+``disc_roll3`` is nonholonomic: the material point at the contact has no velocity along the two directions t of
+the plane,
 
     t.(v + w x r) = 0;   two-state rules: t.(dx + theta x r_m) = 0,   forces [t; r_m x t] lambda,
 
-r_m of the mean directors.  The forces do no work on the step, so that energy is kept to round-off.  One-state rules
-take the row t.(v + w x r)/(dv/du) at the end; in statics, where nothing has a velocity, its value is 0, and its tangent
-lets the disc roll, not slide, in every iteration.
+where r_m is r of the mean directors.  The forces do no work in a step, so energy is kept to round-off.  One-state rules
+have the row t.(v + w x r)/(dv/du) at the end of the step.  In statics there are no velocities: the row is 0, and its
+tangent allows rolling but no sliding in each iteration.
 
-Outputs: the force of the plane on the disc, in global axes, and its moment about the centre.
-Source: Lagrange-d'Alembert; the linear equations of Meijaard, Papadopoulos, Ruina & Schwab 2007,
-doi:10.1098/rspa.2007.1857, section 3, test it.
+Outputs: the force [N] of the plane on the disc, in global axes, and its moment [N m] about the centre.
+Source: Lagrange-d'Alembert principle.  The tests compare with the linear equations of the bicycle in Meijaard,
+Papadopoulos, Ruina & Schwab 2007, doi:10.1098/rspa.2007.1857, section 3.
 """
 
 from __future__ import annotations
@@ -37,9 +40,10 @@ from fem_mbs.elements.registry import ElementType, Watch
 
 __all__ = ["TYPES"]
 
-SCALE, RING, CROWN, NORMAL, CENTRE, AXIS = 0, 1, 2, 3, 6, 9
-PLACE = 12  # of `disc_touch3`
-ALONG, ACROSS = 12, 15  # of `disc_roll3`
+# columns of par
+SCALE, RING, CROWN, NORMAL, CENTRE, AXIS = 0, 1, 2, 3, 6, 9  # RING: R - rho, CROWN: rho
+PLACE = 12  # of `disc_touch3`: a point of the plane
+ALONG, ACROSS = 12, 15  # of `disc_roll3`: both directions t in the plane
 _SHAPE = (
     "scale", "radius less crown [m]", "crown radius [m]", "nx", "ny", "nz", "cx [m]", "cy [m]", "cz [m]", "ax", "ay",
     "az",
@@ -53,7 +57,10 @@ def _dot(a, b):
 
 @inner
 def _means(ctl, D, row, par, e, centre, axis, ends):
-    """Fill the mean arm of the centre and axis (3,), and their values at the end: ends (2, 3)."""
+    """Fill ``centre`` and ``axis`` (3,) with their means over the step, ends (2, 3) with their values at the end.
+
+    One-state rules have no means: all values are those of the end.  ``row``: row of D with the directors of the node.
+    """
     for k in range(2):
         column = CENTRE if k == 0 else AXIS
         mean = centre if k == 0 else axis
@@ -69,9 +76,11 @@ def _means(ctl, D, row, par, e, centre, axis, ends):
 
 @inner
 def _half_turns(ctl, ends, T, C, A):
-    """Fill C and A (3, 3): derivatives of the mean arm and axis by the Cayley vector, halves of those at the end.
+    """Fill C and A (3, 3) with the derivatives of the mean of centre and axis by the Cayley vector of the step: half of
+    those of ``ends``, their values at the end.
 
-    The factor TWO of one-state rules is left out, as in all force tangents.
+    One-state rules need twice these values: the caller multiplies by ctl[TWO], as in all tangents of forces.
+    ``T`` (3, 3): tangent of the Cayley map.
     """
     for j in range(3):
         for k in range(2):
@@ -83,7 +92,8 @@ def _half_turns(ctl, ends, T, C, A):
 
 @inner
 def _touching_point(par, e, centre, axis, C, A, r, B):
-    """Fill the arm r (3,) of the point that touches; B (3, 3): its derivative, from those of centre and axis."""
+    """Fill r (3,) with the vector [m] from the node to the point of contact, and B (3, 3) with its derivative by the
+    Cayley vector, from the derivatives C of the centre and A of the axis."""
     n = par[e, NORMAL : NORMAL + 3]
     d = scratch(3)
     ring = par[e, RING]
@@ -208,12 +218,12 @@ def _roll(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
             t = par[e, ALONG + 3 * k : ALONG + 3 * k + 3]
             cross(r, t, v)
             cross(t, turn, u)
-            factor = ctl[TWO] * weight  # of the change of the arm
+            factor = ctl[TWO] * weight  # of the derivatives B of r
             for j in range(3):
                 K[j, 6 + k] = K[6 + k, j] = scale * t[j]
                 K[3 + j, 6 + k] = scale * v[j]
                 K[6 + k, 3 + j] = scale * (v[j] + factor * (u[0] * B[0, j] + u[1] * B[1, j] + u[2] * B[2, j]))
-            if moves:  # the spin turns with the body: d w = phi' + phi x w
+            if moves:  # spins are kept in body axes, so a rotation phi changes w by phi x w
                 cross(turn, v, w)
                 for j in range(3):
                     K[6 + k, 3 + j] += scale * weight * w[j]
@@ -255,7 +265,7 @@ def _report_roll(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe,
 
 
 def _lying(par: np.ndarray, dof: np.ndarray, rot: np.ndarray, Q: np.ndarray, D: np.ndarray) -> np.ndarray:
-    """Return the angles (n,) [rad] by which discs lean from upright; a ball has none."""
+    """Return the angles (n,) [rad] by which discs lean from the upright position; 0 for balls."""
     R = D.reshape(-1, 3, 3)[rot[:, 0]]
     sine = np.einsum("ni,nij,nj->n", par[:, NORMAL : NORMAL + 3], R, par[:, AXIS : AXIS + 3])
     return np.where(par[:, RING] > 0.0, np.arcsin(np.clip(np.abs(sine), 0.0, 1.0)), 0.0)

@@ -57,8 +57,14 @@ def rolling_rows(par: np.ndarray, x: np.ndarray, R: np.ndarray) -> np.ndarray:
 
 
 def disc_rows(par: np.ndarray, x: np.ndarray, R: np.ndarray) -> np.ndarray:
-    """Return rows (n, 4, 6) likewise of discs that roll without slip (`fem_mbs.elements.tyres.disc`): of the speed of
-    the point that touches, along the disc, and of the centre."""
+    """Return rows (n, 4, 6) of discs that roll without slip (`fem_mbs.elements.tyres.disc`).
+
+    Times the velocities and spins (6,) of the node, row 0 gives the speed [m/s] of the material point at the contact,
+    along the direction of rolling, and rows 1 to 3 the velocity of the centre.
+
+    Args:
+        par: (n, columns) of `disc_roll3`; x: places of the nodes, not used; R: (n, 3, 3) rotations of the nodes.
+    """
     arm, axle = (np.einsum("nij,nj->ni", R, par[:, k : k + 3]) for k in (disc.CENTRE, disc.AXIS))
     normal = par[:, disc.NORMAL : disc.NORMAL + 3]
     forward = np.cross(axle, normal)

@@ -46,8 +46,8 @@ class Now:
     """The changing part of a run: the ``time`` [s]; whether a transient has begun (``started``) and whether the
     start was checked (``checked``); what was done to the velocities (``start``) and the joints (``assembly``); tables
     (2, n) of times [s] and values that time functions follow since a step has found them, by their numbers
-    (``laws``); accelerations (N,) of the state that a step of steady running has left, until another one changes it
-    (``acceleration``)."""
+    (``laws``); accelerations (N,) of the state that a step of steady running has found, None once another step has
+    changed the state (``acceleration``)."""
 
     time: float = 0.0
     started: bool = False
@@ -229,7 +229,7 @@ class RunContext:
         self.compiled.functions[number] = make_function(table, owner=self.system.function_owner(number))
 
     def hold(self, number: int, value: float) -> None:
-        """Let a time function be constant from now on."""
+        """Make the time function ``number`` constant, with this value, from now on."""
         self.follow(number, self.time + np.array([0.0, 1.0]), np.full(2, value))
 
     def snapshot(self) -> dict[str, np.ndarray]:

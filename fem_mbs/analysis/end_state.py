@@ -19,7 +19,7 @@ class EndState:
 
     It holds the arrays, the state, the time [s], the levels of loads, whether a transient has begun (so that the
     velocities of the start are in the state), whether events have changed functions of the model, and the accelerations
-    (N,) of a steady motion, rotations in body axes; None: they follow from the equations of motion.
+    (N,) of a steady motion, angular ones in body axes; None: the equations of motion determine them.
     """
 
     compiled: CompiledModel

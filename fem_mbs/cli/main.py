@@ -56,7 +56,7 @@ def main() -> NoReturn:
                 code = together(work, lambda error: _ended(error, debug))
             else:
                 code = work()
-        except SystemExit as end:  # of typer
+        except SystemExit as end:  # raised by typer
             code = end.code
         except (Exception, KeyboardInterrupt) as error:
             code = _ended(error, debug)
@@ -64,7 +64,7 @@ def main() -> NoReturn:
             sys.stdout.flush()
         if lost.error is not None:
             done = "; its work is done" if not code else ""
-            complain(f"error: what the command says cannot be written ({lost.error.strerror}){done}")
+            complain(f"error: the output of the command cannot be written ({lost.error.strerror}){done}")
             code = code or 1
     sys.exit(code or 0)
 

@@ -1408,11 +1408,11 @@ class MadeCalls:
                 drives
                 the place of contact on ``curve``.
             "rolling_curves": they roll without slip.
-            "rolling_disc": the wheel a turns about ``axis`` through ``point`` and rolls on a plane of the ground
-                without
-                slip, and never leaves it; ``point_b`` is a point of the plane (None: where the wheel stands),
-                ``axis_b``
-                its normal towards the wheel (None: z).
+            "rolling_disc": the wheel a is a disc of ``radius`` with the centre ``point`` and the ``axis`` of its spin.
+                It
+                rolls without slip on a plane of the ground and cannot leave it.  ``point_b`` is a point of the plane
+                (None:
+                where the wheel touches at the start), ``axis_b`` the normal of the plane towards the wheel (None: z).
             "distance": the points ``point`` of a and ``point_b`` of b keep their distance; function: changes it [m].
             "slider": the point of a moves along ``axis`` through its place at the start (b must be "ground").
             "position": the point of a moves by f(t) along ``axis`` (b must be "ground").
@@ -1428,7 +1428,7 @@ class MadeCalls:
             b: other part (default "ground")
             point: where the joint is, in global coordinates of the start; None: the node of a or b. [m]
             axis: at the start: of rotation or sliding; of a universal or constant-velocity joint the one in a; of a
-                planar one or a plane its normal; of a rolling_disc that of its spin
+                planar one or a plane its normal; of a rolling_disc the axis of its spin
             function: drives the angle (revolute, cylindrical, planar, screw, angle), the displacement (prismatic,
                 position, point_on_line) or the distance, since the start [rad or m]; angle [rad] or displacement [m]
                 since the start; any number of turns.
@@ -1449,7 +1449,7 @@ class MadeCalls:
                 (`Model.curve`).  ``point`` of two profiles: near their contact, where they are nearest at several
                 places.
             radius: of a roller or a wheel [m].
-            crown: radius [m] of the tread across the wheel; 0: an edge; as ``radius``: a ball.
+            crown: radius [m] of the section of the wheel's tread; 0: a sharp edge; equal to ``radius``: a ball.
             speed: [rad/s] or [m/s], instead of a function: it grows steadily.
             breaks_at: force of the joint beyond which its parts come apart, in transients [N] (default never); what
                 acts on its coordinates (springs, motors, friction, gears) stays, but locks.
@@ -1526,7 +1526,7 @@ class MadeCalls:
                 true)
             limit: of a brake: the largest force or moment that it holds [N m or N] (default none)
             slip: of a brake: its force or moment while it slips, at most the limit [N m or N] (default limit)
-            factor: of a brake: a function of time that multiplies limit and slip [-]; below zero it counts as zero
+            factor: of a brake: a function of time that multiplies limit and slip [-]; negative values count as zero
                 (default 1)
             breaks_at: force or moment beyond which it opens for good [N m or N] (default never)
         """
@@ -1841,12 +1841,14 @@ class MadeCalls:
         ("prismatic", "slider", "point_on_line", "point_on_plane", "planar", along beams and on curves) it acts at the
         point; moments that a prismatic joint bears do not press.
 
-        A cylindrical joint slips by |(v, ``radius`` w)|, along the axis and about it at once: what spins slides easily.
-        With the ``length`` of its bush, whose middle is the joint's point in b, both ends press, by the joint's force
-        and
-        moment. A planar joint with a ``radius`` is a disc, with ``inner_radius`` too a ring, that presses evenly: force
-        and moment of its friction depend on both sliding and spin, and it comes to rest in both at once. Profiles
-        ("curve_on_curve", "cam") slip at their point of contact.
+        A cylindrical joint slips along its axis and about it at once, by |(v, ``radius`` w)|: a bush that spins slides
+        more
+        easily. With ``length``, both ends of the bush press, from the joint's force and moment; the middle of the bush
+        is
+        the joint's point in b. A planar joint with a ``radius`` is a disc of uniform pressure, with ``inner_radius``
+        as well a ring: the force and the moment of its friction depend on both sliding and spin, and both motions end
+        at
+        the same time. Profiles ("curve_on_curve", "cam") have friction at their point of contact.
 
         Gears and racks lose the part 1 - ``efficiency`` of the power that goes through them, whichever coordinate
         drives.
@@ -1865,8 +1867,9 @@ class MadeCalls:
                 gear it is a rate of the coordinate a [rad/s or m/s].
             radius: of pin, ball, revolute and cylindrical joints, of the pins of universal joints, mean one of a
                 screw's thread, of a round contact in a planar joint [m].
-            inner_radius: of a planar joint whose contact is a ring, less than ``radius`` [m].
-            length: of the bush of a cylindrical joint [m]; without it the size of the force presses, moments do not.
+            inner_radius: of a planar joint whose contact is a ring [m]; less than ``radius``.
+            length: of the bush of a cylindrical joint [m]; without it only the force of the joint presses, not its
+                moment.
             efficiency: of a gear, a rack or a rope, power out over power in, in (0, 1].
             wrap: of a rope, the angle by which it wraps its pulleys or drums [rad].
             static: coefficient at small speeds (default coefficient); coefficient at small speeds, which goes over to
@@ -1951,8 +1954,8 @@ class MadeCalls:
                 solids ("mesh:set"), shells, or a reduced part ("part:surface", or interfaces with all nodes of faces,
                 "part:interface"), which deform; b are balls, nodes ("part:surface" too) or lines with ``along``, with a
                 radius ``ball``, and ``radius`` is half the thickness; they touch from both sides.  Friction of beams
-                acts at their surfaces and turns what has rotations; that of faces acts at the axis of lines and the
-                centre of nodes, and does not turn them.
+                acts at their surfaces, so it also gives moments on beams and bodies.  Friction of faces acts at the
+                axis of lines and at the centre of nodes, without a moment on them.
             point: a point of the plane, the centre of other surfaces, the origin of triangles, in global coordinates of
                 the start. [m]
             axis: plane: the normal out of it; cylinder, capsule: their axis (default none)
@@ -1976,11 +1979,11 @@ class MadeCalls:
             damping: b of F (1 + b y'). [s/m]
             restitution: coefficient e in 0 .. 1, with ``restitution_model`` "gonthier" (exact for a free blow),
                 "flores" or "lankarani" (approximations, the second for e near 1), or "indentation": the surface keeps a
-                part of each indentation until the contact ends.  Of beams and faces it is the damping c/approach, which
-                has this coefficient in a free blow at the speed ``approach``, a greater one in slower blows.
+                part of each indentation until the contact ends.  With "beams" and "faces" it is a damping with this
+                coefficient in a free blow at the speed ``approach``; slower blows have a greater coefficient.
             restitution_model: of what restitution says: "gonthier", "flores", "lankarani", "indentation" (default
                 "gonthier")
-            approach: restitution of beams and faces: speed of the blows that have it [m/s] (default none)
+            approach: of beams and faces: speed of a free blow that has the coefficient restitution [m/s] (default none)
             coefficient: of friction (default 0.0); of friction, as of ``friction``.
             smoothing: sliding speed up to which friction rises, like tanh(w/smoothing) [m/s] (default none); of
                 friction, as of ``friction``.
@@ -2064,9 +2067,8 @@ class MadeCalls:
                 blow at a time.
             coefficient: of friction in blows and in contact.
             static: coefficient up to which what touches does not begin to slip.
-            tangential: coefficient e_t of tangential restitution in 0 .. 1 of blows that stick: the points that touch
-                leave each other with e_t times the slip before, turned round, as far as friction suffices (a superball:
-                near 1).
+            tangential: coefficient e_t of tangential restitution in 0 .. 1: if friction is large enough to stick, the
+                slip after the blow is -e_t times that before it (superball: near 1).
             least_speed: speed of separation below which a blow ends in contact; 0: found from the step. [m/s]
         """
 
@@ -3256,7 +3258,7 @@ class MadeCalls:
         """Of the lock or brake called so: its "force" [N], [N m] on the coordinate, positive with its growth (that of a
         brake while it slips, too); the "coordinate" since the start [m], [rad] and its "speed"; its "state": 0 open, 1
         closed, 2 slipping; the sum of the "impulse"s [N s], [N m s] with which it has closed; the "limit" of a brake
-        [N], [N m], which its factor changes in time.
+        [N], [N m], multiplied by its factor.
 
         Args:
             name: of its columns in the results
@@ -3729,14 +3731,14 @@ class MadeCalls:
         efforts: str | Sequence[str] = "",
         name: str = "steady running",
     ) -> None:
-        """Add the steady motion of the running starts of the model, straight ahead or in a curve, under all forces
-        that velocities cause; ``efforts`` get the values that keep it up.
+        """Add the steady motion of the running start of the model, straight ahead or in a curve, under all forces,
+        also those that depend on velocities; the functions of ``efforts`` get the values that keep it steady.
 
         Args:
             name: of the step, in messages and results (default "steady running")
-            efforts: motors, loads and driven joints whose functions get the constant values that keep the motion up, at
-                most 3: the first balances the forces along the way, the second those across it (steering), the third
-                those along the normal of both (default none)
+            efforts: motors, loads and driven joints whose functions get the constant values that keep the motion
+                steady, at most 3: the first balances the forces along the way, the second those across it (steering),
+                the third those along the normal of both (default none)
         """
 
     def linear_static_step(

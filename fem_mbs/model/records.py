@@ -134,9 +134,9 @@ class LockData:
     """A lock on the ``coordinate`` of a joint, called ``key`` there.
 
     ``value``: coordinate since the start at which it holds, None: where it closes; ``ready``: while it is open it
-    closes there by itself.  ``limit``, ``slip``: of a brake, largest force that it holds, and force while it slips,
-    both times the function of time of the index ``factor`` (-1: 1); ``breaks_at``: force beyond which it opens for
-    good; None: none.
+    closes there by itself.  ``limit``, ``slip``: of a brake, largest force that it holds, and force while it slips.
+    Both are multiplied by the function of time with the index ``factor`` (-1: no function).  ``breaks_at``: force
+    beyond which it opens for good.  None: does not apply.
     """
 
     name: str

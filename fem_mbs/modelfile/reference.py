@@ -109,7 +109,7 @@ _OUTPUTS = (
     ("nodal springs", "`force`, `elongation`", "it pulls `on` back against the component"),
     ("bushings", "`force x` ..., `moment x` ...", "its displacement or angle is positive (b against a, in its axes)"),
     ("bearings", "`force u`, `force v`", "its first part is displaced along its first or second direction"),
-    ("friction", "`force`, `moment`", "it works against the growth of the coordinate; on planes the size of the force"),
+    ("friction", "`force`, `moment`", "positive against the growth of the coordinate; on planes the size of the force"),
 )  # fmt: skip
 
 _REACTIONS = (

@@ -177,9 +177,9 @@ def draw_deformed(
 
 
 def plot_model(results: Results, path: str | Path, size: tuple[float, float] = (7.4, 5.0)) -> Path:
-    """Draw a model at its start with all of its symbols and their names, on paper of a size [inch].
+    """Draw a model at its start with all of its symbols and their names.
 
-    Other arguments and errors are those of `plot_deformed`.
+    `size` is width and height of the figure [inch]. Other arguments and errors are those of `plot_deformed`.
     """
     with style(results):
         stage = Stage(results, _step_with_frames(results, None))
@@ -245,9 +245,9 @@ def animate(
 
     `quantity` is what colours the model: an output of elements (by default a bending moment or an energy, if there is
     one), of solid and plane parts "von Mises" (their default), "stress xx" or "displacement"; "none" for plain lines.
-    `trail` is a node whose path is drawn behind it, by name or number. `follow` is a node or body with
-    which the view goes along, as with a vehicle. At most `fps` * `seconds` frames are taken. MP4 needs the program
-    ffmpeg.
+    `trail` is a node whose path is drawn behind it, by name or number. `follow` is a node or body, for
+    example of a vehicle, with which the view moves along. At most `fps` * `seconds` frames are taken. MP4 needs the
+    program ffmpeg.
 
     Of a modal or buckling step one shape is shown swinging: number `mode`, counted from 1 (by default the first that is
     no rigid-body motion), a complex one as Re(u exp(i phi)), with the orbits of nodes. Displacements are as they
@@ -261,7 +261,7 @@ def animate(
     node = results.node(trail) if trail is not None else None
     followed = results.node(follow) if follow is not None else None
     if followed is not None and (has_shapes(item) or node is not None):
-        what = "shapes stay where they are" if has_shapes(item) else "a trail is drawn where the view stands"
+        what = "shapes do not travel" if has_shapes(item) else "a trail needs a fixed view"
         raise ResultsError(f'Animation of step "{item.name}": {what}; leave follow out')
     with style(results):
         stage = Stage(results, item)

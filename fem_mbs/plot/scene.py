@@ -348,7 +348,8 @@ class Scene:
     """Positions and curves of a model at the frames of one step.
 
     Shapes are shown about the state that they belong to, `scale` times as large; complex ones as Re(u exp(i `phase`)).
-    The view goes along with the node `followed`, which stays where it is at the start; None: it stands.
+    The view moves along with the node `followed`, which stays at its start place in the picture; None: the view is
+    fixed.
     """
 
     def __init__(self, results: Results, step: Step) -> None:
@@ -421,7 +422,7 @@ class Scene:
         return self._last[1], self._last[2]
 
     def _way(self, frame: int | None) -> np.ndarray:
-        """Return how far (3,) the view has gone with the node that it follows."""
+        """Return the displacement (3,) of the view at a frame: that of the node that it follows."""
         if self.followed is None or frame is None:
             return np.zeros(3)
         return self.scale * self._part("displacement", frame)[self.followed]

@@ -89,7 +89,7 @@ def draw_curves(
 
 
 def draw_model(model: Model) -> bytes:
-    """Return a model at its start, with all of its symbols and their names, as SVG.
+    """Return a drawing (SVG) of a model at its start, with all of its symbols and their names.
 
     Raises:
         ModelError: the model is not complete.

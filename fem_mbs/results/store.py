@@ -91,7 +91,7 @@ def read_json(path: Path) -> Any:
 
 
 def is_there(directory: Path) -> bool:
-    """Return whether a folder holds the result of a run, whatever its state; nothing is read of it."""
+    """Return whether a folder holds the result of a run, finished or not; the files are not read."""
     return (directory / RESULT).is_file() or (directory / SEGMENTS / HEADER_FILE).is_file()
 
 
@@ -163,9 +163,9 @@ def release_lock(handle: int | None) -> None:
 
 @contextmanager
 def held(directory: Path, *, wait: float = 0.5) -> Iterator[None]:
-    """Keep other runs out of a folder, which is made if it is not there: from the first file to the last table.
+    """Lock a folder against other runs, from the first file of a run to its last table; make it if it does not exist.
 
-    Where the system has no such locks, or the folder cannot be made, nothing is locked.
+    Where the system has no file locks, or the folder cannot be made, nothing is locked.
 
     Raises:
         ResultsError: another run holds the folder.
@@ -173,7 +173,7 @@ def held(directory: Path, *, wait: float = 0.5) -> Iterator[None]:
     try:
         directory.mkdir(parents=True, exist_ok=True)
         handle = os.open(directory, os.O_RDONLY)
-    except OSError:  # what writes into the folder says what is wrong with it; Windows opens no folders
+    except OSError:  # the first write into the folder reports what is wrong with it; Windows opens no folders
         yield
         return
     try:
@@ -181,7 +181,7 @@ def held(directory: Path, *, wait: float = 0.5) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
-        with suppress(OSError):  # of a run that never began to write
+        with suppress(OSError):  # remove the empty folder of a run that wrote nothing
             directory.rmdir()
 
 
@@ -219,7 +219,8 @@ def create_file(path: Path, run: str) -> Iterator[h5py.File]:
 
 
 class MissingFileError(ResultsError, FileNotFoundError):
-    """A file of results is not there, or not any more: who expects that catches FileNotFoundError and looks again."""
+    """A file of results does not exist, or was removed meanwhile.  It is a FileNotFoundError, so that callers who
+    expect this can try again."""
 
 
 def _missing(path: Path) -> MissingFileError:
@@ -250,7 +251,7 @@ def open_file(path: Path) -> Iterator[h5py.File]:
             yield file
     except ResultsError:
         raise
-    except FileNotFoundError as exc:  # it went after it was checked
+    except FileNotFoundError as exc:  # removed after the check above
         raise _missing(path) from exc
     except (OSError, RuntimeError, LookupError, ValueError, TypeError) as exc:  # h5py's words for damage
         raise file_error(path, f"not a readable HDF5 file ({exc}): run the model again") from exc

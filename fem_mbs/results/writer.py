@@ -235,7 +235,7 @@ class ResultsWriter:
         index = store.read_index(self.directory)
         _check_segments(self.directory)
         if not os.access(self.directory, os.W_OK | os.X_OK):
-            raise store.folder_error(directory, "cannot write there: copy it to where you can, and go on there")
+            raise store.folder_error(directory, "cannot write there: copy it to a writable place and continue there")
         folder = adopt(self.directory, (*_FIXED, *_SEGMENTS), (store.RESULT, *_SEGMENTS))
         try:
             if not index.consolidated:
@@ -266,7 +266,7 @@ class ResultsWriter:
             self._unlock()
             if isinstance(error, OSError):
                 raise store.folder_error(
-                    directory, f"cannot write there ({error.strerror}): copy it to where you can, and go on there"
+                    directory, f"cannot write there ({error.strerror}): copy it to a writable place and continue there"
                 ) from error
             raise
         return self

@@ -202,7 +202,7 @@ def _keep_finished(plan: Plan) -> None:
     if failed:
         plan.notes.append(f"{failed} failed before and {'is' if failed == 1 else 'are'} tried again")
     if gone:
-        plan.notes.append(f"the results of {gone} are gone: run again")
+        plan.notes.append(f"the results of {gone} finished variants are missing: run again")
     if different:
         plan.notes.append(
             f"the model file (or a mesh or table that it names) has changed since {different} of the variants "

@@ -213,10 +213,12 @@ def number_ends(
     element: ElementType, ends: np.ndarray, nodes: Nodes, offset: np.ndarray, rot_row: np.ndarray, dof: np.ndarray,
     rot: np.ndarray,
 ) -> None:  # fmt: skip
-    """Write the dofs of end nodes (n, ends) to dof (n, ..) and the rows of their directors to rot (n, ends); what ends
-    do not have stays as it is.
+    """Fill dof (n, ...) with the dofs of the end nodes, and rot (n, ends) with the rows of their directors.
+
+    Entries of ends on the ground, and rotations of nodes without them, are not changed.
 
     Args:
+        ends: (n, ends) numbers of the nodes, negative: the ground.
         offset: (nodes + 1,) first dof of each node.
         rot_row: (nodes,) row of the directors of each node that has rotations.
     """

@@ -1,7 +1,8 @@
 """Dense matrices of a small model at many states at once.
 
-`DenseTangents` gives those of `fem_mbs.system.tangent.Tangent`, one for each state, without a sparse matrix for any:
-every block is evaluated at all states in one call, and one sparse product spreads the entries of its elements.
+`DenseTangents` gives the same matrices as `fem_mbs.system.tangent.Tangent`, one for each state, as dense arrays.  One
+call evaluates a block at all states, and one product with a sparse matrix of zeros and ones adds the entries of its
+elements.
 """
 
 from __future__ import annotations
@@ -27,10 +28,12 @@ __all__ = ["DenseAssembly", "DenseTangents", "states_of"]
 def states_of(
     compiled: Compiled, Q: np.ndarray, D: np.ndarray, V: np.ndarray, A: np.ndarray, values: np.ndarray
 ) -> States:
-    """Return instants as both ends of a step, with multipliers from Q.
+    """Return s states as element kernels take them: both ends of a step are the same instant.  Multipliers come from Q.
 
     Args:
-        Q, V, A: (s, N), D: (s, nr, w) as states keep them; values: (s, n_fun) of the time functions.
+        Q, V, A: (s, N) coordinates, velocities, accelerations, as in a state.
+        D: (s, nr, w) directors.
+        values: (s, n_fun) values of the time functions.
     """
     first = compiled.first_multiplier
     twice = [np.repeat(a[:, None], 2, axis=1) for a in (Q, D)]
@@ -44,9 +47,9 @@ def states_of(
 
 
 class DenseAssembly:
-    """The places of the entries of elements in matrices over all dofs but the dummy one, (N - 1, N - 1).
+    """Assembly of element vectors and matrices over all dofs except the dummy one, N - 1.
 
-    Those of constraints that do not act are left out.
+    Entries of constraints that do not act are left out.
     """
 
     def __init__(self, compiled: Compiled) -> None:
@@ -65,16 +68,19 @@ class DenseAssembly:
             self._entries[id(block)] = _selection(both, there, self.size**2)
 
     def vectors(self, block: Block, fe: np.ndarray) -> np.ndarray:
-        """Return vectors (s, N - 1) from those of the elements of a block (s, n, m)."""
+        """Return the assembled vectors (s, N - 1) of a block from its element vectors fe (s, n, m)."""
         return (self._rows[id(block)] @ fe.reshape(len(fe), -1).T).T
 
     def matrices(self, block: Block, ke: np.ndarray) -> np.ndarray:
-        """Return matrices (s, N - 1, N - 1) from those of the elements of a block (s, n, m, m)."""
+        """Return the assembled matrices (s, N - 1, N - 1) of a block from its element matrices ke (s, n, m, m)."""
         return (self._entries[id(block)] @ ke.reshape(len(ke), -1).T).T.reshape(len(ke), self.size, self.size)
 
 
 def _selection(place: np.ndarray, there: np.ndarray, size: int) -> csr_matrix:
-    """Return the matrix (size, n) that adds entries, those ``there`` of n, to their places."""
+    """Return the matrix (size, n) of zeros and ones that adds n entries to their places.
+
+    ``place``: place of each entry; ``there``: whether the entry is assembled; both of n entries in total.
+    """
     from_ = np.flatnonzero(there)
     return csr_matrix((np.ones(from_.size), (place[there], from_)), shape=(size, place.size))
 
@@ -92,15 +98,16 @@ class DenseTangents:
         self.moving = bool(np.any(states.V))
 
     def under(self, states: States) -> DenseTangents:
-        """Return those at other states."""
+        """Return forces and matrices of the same model at other states."""
         return DenseTangents(self.assembly, states, self.gravity)
 
     def control(self, stiffness: float = 0.0, damping: float = 0.0, mass: float = 0.0) -> np.ndarray:
-        """Return control values with the gravity; see `fem_mbs.system.tangent.control`."""
+        """Return the control values of kernels, with the gravity; see `fem_mbs.system.tangent.control`."""
         return control(stiffness, damping, mass, self.gravity)
 
     def force(self, blocks: Sequence[Block] | None = None) -> np.ndarray:
-        """Return the forces (s, N - 1) of these blocks (all, if None) that are out of balance, gaps included."""
+        """Return the unbalanced forces (s, N - 1) of these blocks (None: all); rows of multipliers hold the
+        constraints."""
         ctl = self.control(2.0, mass=1.0 if self.moving else 0.0)
         total = np.zeros((len(self.states.Q), self.assembly.size))
         for block in self.compiled.blocks if blocks is None else blocks:
@@ -108,14 +115,15 @@ class DenseTangents:
         return total
 
     def tangent(self, ctl: np.ndarray, blocks: Sequence[Block], states: States | None = None) -> np.ndarray:
-        """Return the tangents (s, N - 1, N - 1) of these blocks with control values."""
+        """Return the tangents (s, N - 1, N - 1) of these blocks under control values, at ``states`` (None: the own
+        ones)."""
         total = np.zeros((len(self.states.Q), self.assembly.size, self.assembly.size))
         for block in blocks:
             total += self.assembly.matrices(block, self._elements(block, ctl, True, states)[1])
         return total
 
     def outputs(self, number: int) -> np.ndarray:
-        """Return the OUTPUT tables (s, n, n_out) of a block, by its number, without forces along beams."""
+        """Return the outputs (s, n, n_out) of the elements of the block ``number``, without forces along beams."""
         block = self.compiled.blocks[number]
         tables = (block.par, block.dof, block.rot, self.compiled.block_history(block).copy())
         width = len(block.type.outputs)
@@ -139,7 +147,7 @@ class DenseTangents:
     # --- matrices --------------------------------------------------------------------------------------------------
     @cached_property
     def M(self) -> np.ndarray:
-        """Return the masses, symmetric."""
+        """Return the symmetric mass matrices (s, N - 1, N - 1)."""
         s = self.states
         resting = s._replace(V=np.zeros_like(s.V), DD=np.zeros_like(s.DD))
         M = self.tangent(control(mass=1.0), [b for b in self.compiled.blocks if b.type.inertia], resting)
@@ -147,7 +155,7 @@ class DenseTangents:
 
     @cached_property
     def damped(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return C and K, with the constraints in the rows and columns of their multipliers."""
+        """Return C and K (s, N - 1, N - 1); K has the constraints in the rows and columns of their multipliers."""
         blocks = self.compiled.blocks
         if not self.moving:
             return self._damping(blocks), self.tangent(self.control(2.0), blocks)
@@ -164,13 +172,13 @@ class DenseTangents:
 
     @cached_property
     def _speed(self) -> float:
-        """Return a scale of the angular velocities of all states [rad/s]; 1 at rest."""
+        """Return a typical angular velocity [rad/s], one for all states; 1 at rest."""
         arrays, V = self.compiled.system, self.states.V[:, 0]
         turning = float(np.abs(V[:, arrays.rotations]).max(initial=0.0)) if arrays.rotations.size else 0.0
         return max(turning, float(np.abs(V[:, arrays.positions]).max(initial=0.0)) / self.compiled.length) or 1.0
 
     def _damping(self, blocks: Sequence[Block]) -> np.ndarray:
-        """Return the share of some blocks in C without inertia forces; see `Tangent.damping`."""
+        """Return the contribution of blocks without inertia to C; see `Tangent.damping`."""
         damped = velocity_dependent(blocks)
         if not damped:
             return np.zeros((len(self.states.Q), self.assembly.size, self.assembly.size))
@@ -184,7 +192,7 @@ class DenseTangents:
         return found
 
     def _inertial(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the shares of inertia forces and weight in C and K; see `Tangent`."""
+        """Return the contributions of inertia forces and weight to C and K; see `Tangent`."""
         w, blocks = self._speed, velocity_dependent([b for b in self.compiled.blocks if b.type.inertia])
         plus, minus, back = (
             self.tangent(self.control(2.0, damping=a * w, mass=b * w * w), blocks)
@@ -205,6 +213,6 @@ class DenseTangents:
 
 
 def _single(compiled: Compiled, states: States):
-    """Return the only one of some states as users' functions take it."""
+    """Return the only state of ``states`` in the form that callbacks of users take."""
     new = compiled.initial_state()
     return new._replace(Q=states.Q[0], D=states.D[0], V=states.V[0], DD=states.DD[0], U=states.U[0])

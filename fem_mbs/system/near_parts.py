@@ -36,8 +36,8 @@ class TubePairing(Pairing):
         line, along, around: then (n,) number of the line of a part, where its middle is along the line [m], and the
             length of a line that is closed, else infinite: parts of a line with less than ``apart`` [m] of it between
             them are no pair.
-        radii: of tubes that rub; None: there is no friction.
-        turns_a, turns_b: then (n,) whether the nodes of a part have rotations, so that friction turns it.
+        radii: [m] of the tubes of both sets, if there is friction; None: no friction.
+        turns_a, turns_b: (n,) bool, whether the nodes of a part have rotations, so that friction gives moments on it.
     """
 
     length_a: np.ndarray

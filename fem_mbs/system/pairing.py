@@ -25,7 +25,7 @@ from fem_mbs.system.blocks import held_ranges, number_ends
 
 __all__ = ["Pairing", "has_pairs", "pair_up", "pairs_serve", "restore_pairs", "snapshot_pairs"]
 
-_FAR = 10.0  # movement in a step over the model's size, beyond which an iterate says nothing
+_FAR = 10.0  # displacement in a step over the model's size, beyond which an iterate is not searched for pairs
 
 
 @dataclass(eq=False, kw_only=True)
@@ -77,11 +77,12 @@ class Pairing(ABC):
         """Return the columns of the elements of pairs (m, 2) that say their shape."""
 
     def centres(self, y: np.ndarray) -> np.ndarray:
-        """Return the places (n_b, k, dim) of what touches, from those of the nodes of b."""
+        """Return the points (n_b, k, dim) of the parts b that touch, from the positions y (n_b, k, dim) of their
+        nodes."""
         return y
 
     def distinct(self, pairs: np.ndarray) -> np.ndarray:
-        """Return which of pairs (m, 2) of parts may touch at all: those that share no node."""
+        """Return which pairs (m, 2) of parts can be in contact, (m,) bool: those that share no node."""
         i, j = pairs.T
         return np.asarray(~(self.a[i][:, :, None] == self.b[j][:, None, :]).any(axis=(1, 2)))
 
@@ -124,7 +125,7 @@ def _largest(Q: np.ndarray, places: np.ndarray, dofs: np.ndarray) -> float:
 
 
 def _near(compiled: Any, state: S.State, pairing: Pairing) -> bool:
-    """Return whether the present iterate of the end of the step says something: it has not run away from the start."""
+    """Return whether the present iterate is near enough to the start of the step to be searched for pairs."""
     return _largest(state.Q[1], state.Q[0][pairing.dofs], pairing.dofs) < _FAR * compiled.length
 
 

@@ -1,16 +1,16 @@
-"""Passages of parts through each other in an increment of statics, which may be long against the parts.
+"""Detection of parts that pass through each other in a static increment, in which nodes may move far.
 
-Nodes move straight from one equilibrium to the next.  Two segments with the vectors u, v and w from the first end of
-one to that of the other, or a triangle with the edges u, v and a point at w from its first corner, meet where u, v and
-w lie in a plane,
+Nodes are assumed to move along straight lines from one equilibrium to the next.  Consider two segments u and v, with w
+from the first end of one to that of the other, or a triangle with the edges u, v and a point at w from its first
+corner.  They meet at a time t at which u, v and w lie in a plane,
 
     det(u + t du, v + t dv, w + t dw) = 0,   0 < t <= 1,
 
-a cubic, and the place there is inside of both (X. Provot, Graphics Interface 1997, 177-189); in the plane a segment
-and an end of the other one, u x w = 0, a quadratic.  An affine map of all nodes, as of a body that turns by less than
-half a turn, changes no sign of the determinant.
+a cubic equation, if their common point is inside of both (X. Provot, Graphics Interface 1997, 177-189).  In the plane a
+segment and an end of another one meet at u x w = 0, a quadratic equation.  A rotation of a whole body by less than half
+a turn is not mistaken for a passage: it moves the nodes by an affine map, so the determinant keeps its sign.
 
-Limits: a ball and an axis in space have no such instant: a ball that passes beyond an axis is not seen.
+Limit: a ball and an axis in space have no such condition, so a ball that passes through an axis is not detected.
 """
 
 from __future__ import annotations
@@ -25,17 +25,18 @@ from fem_mbs.system.pairing import Pairing
 __all__ = ["passages", "refuse_passages"]
 
 _BOXES = 1_000_000  # pairs of boxes that are compared at once
-_EDGE = 1e-9  # of a part, beyond its ends: what passes exactly over a node is seen
-_FLAT = 1e-12  # of a coefficient of the cubic, over the largest
+_EDGE = 1e-9  # of a part's length, by which it is extended, so that a passage exactly over a node is detected
+_FLAT = 1e-12  # leading coefficient of a polynomial, over the largest, below which it counts as zero
 
 
 def refuse_passages(compiled: Any, before: np.ndarray, after: np.ndarray, where: str) -> None:
-    """Look for parts that pass through each other between the coordinates (N,) before and after.
+    """Check that no parts of a contact pass through each other between the coordinates ``before`` and ``after`` (N,).
 
-    Pairs near the end are watched by their elements; this is for increments in which nodes move farther.
+    Elements of pairs detect short passages; this check is for increments in which nodes move farther than the reach of
+    pairs.
 
     Raises:
-        AnalysisError: parts of a contact do; it names them, and ``where``.
+        AnalysisError: parts pass through each other; the message names them and ends in ``where``.
     """
     for block in compiled.blocks:
         pairing: Pairing | None = block.pairing
@@ -43,7 +44,7 @@ def refuse_passages(compiled: Any, before: np.ndarray, after: np.ndarray, where:
             continue
         moved = np.linalg.norm(after[pairing.dofs] - before[pairing.dofs], axis=1).max(initial=0.0)
         if 2.0 * moved <= pairing.reach + 2.0 * pairing.margin:
-            continue  # all that was near before is near still
+            continue  # pairs that were near before are still near: their elements check them
         places = [compiled.offset[of][:, :, None] + np.arange(compiled.dimension) for of in (pairing.a, pairing.b)]
         pairs = passages(pairing, *(q[at] for at in places for q in (before, after)))
         if not len(pairs):
@@ -61,7 +62,7 @@ def refuse_passages(compiled: Any, before: np.ndarray, after: np.ndarray, where:
 
 
 def passages(pairing: Pairing, x0: np.ndarray, x1: np.ndarray, y0: np.ndarray, y1: np.ndarray) -> np.ndarray:
-    """Return the pairs (m, 2) of parts that pass through each other, as nodes move straight.
+    """Return the pairs (m, 2) of parts that pass through each other while nodes move along straight lines.
 
     Args:
         x0, x1, y0, y1: (n_a, k, dim), (n_b, k, dim) positions of the nodes of both sets before and after [m].
@@ -81,7 +82,7 @@ def passages(pairing: Pairing, x0: np.ndarray, x1: np.ndarray, y0: np.ndarray, y
         return pairs[meet]
     triangles = x.shape[1] == 3
     if not triangles and y.shape[1] == 2 and (y[:, 0] == y[:, 1]).all():
-        return pairs[:0]  # balls and axes
+        return pairs[:0]  # balls and axes: not detected
     u, w = (x[:, 1] - x[:, 0], dx[:, 1] - dx[:, 0]), (y[:, 0] - x[:, 0], dy[:, 0] - dx[:, 0])
     far, d_far = (x, dx) if triangles else (y, dy)
     first, last = (0, 2) if triangles else (0, 1)
@@ -90,7 +91,7 @@ def passages(pairing: Pairing, x0: np.ndarray, x1: np.ndarray, y0: np.ndarray, y
 
 
 def _box(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the corners (n, dim) of boxes about the paths of parts."""
+    """Return the lower and the upper corners (n, dim) of the boxes that contain the paths of parts."""
     both = np.concatenate((before, after), axis=1)
     return both.min(axis=1), both.max(axis=1)
 
@@ -119,7 +120,7 @@ def _det(u: np.ndarray, v: np.ndarray, w: np.ndarray) -> np.ndarray:
 
 
 def _zeros(coefficients: np.ndarray) -> np.ndarray:
-    """Return the real zeros in 0 < t <= 1 of a polynomial, its coefficients from the highest power on."""
+    """Return the real zeros in 0 < t <= 1 of a polynomial with ``coefficients``, highest power first."""
     size = np.abs(coefficients).max(initial=0.0)
     if not size > 0.0:
         return np.empty(0)
@@ -129,11 +130,15 @@ def _zeros(coefficients: np.ndarray) -> np.ndarray:
     return zeros[(zeros > 0.0) & (zeros <= 1.0)]
 
 
-_Moving = tuple[np.ndarray, np.ndarray]
+_Moving = tuple[np.ndarray, np.ndarray]  # vectors (m, 3) before, and their changes
 
 
 def _meet(u: _Moving, v: _Moving, w: _Moving, triangles: bool) -> np.ndarray:
-    """Return which vectors (m, 3), each with its change, lie in a plane at an instant at which both parts meet."""
+    """Return which pairs (m,) bool meet at a time t in 0 < t <= 1.
+
+    ``u``, ``v``, ``w``: the vectors of the module's docstring; ``triangles``: u and v are edges of triangles, w belongs
+    to points.
+    """
     (u0, du), (v0, dv), (w0, dw) = u, v, w
     table = np.column_stack((
         _det(du, dv, dw),
@@ -152,7 +157,8 @@ def _meet(u: _Moving, v: _Moving, w: _Moving, triangles: bool) -> np.ndarray:
 
 
 def _meet_in_plane(u: np.ndarray, du: np.ndarray, w: np.ndarray, dw: np.ndarray) -> np.ndarray:
-    """Return which segments u (m, 2) pass over points w from their first ends."""
+    """Return which segments u (m, 2) pass over points (m,) bool; ``w``: the points from the first ends of the segments,
+    ``du``, ``dw``: changes."""
 
     def cross(p: np.ndarray, q: np.ndarray) -> np.ndarray:
         return p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]

@@ -53,12 +53,12 @@ def rate_stiffness(at: Tangent, blocks: list[Block]) -> csr_matrix:
 def rate_derivatives(
     compiled: Compiled, block: Block, ctl: np.ndarray, states: States, hist: np.ndarray, speed: float
 ) -> np.ndarray | None:
-    """Return the derivatives (s, n, m, m) by positions of the forces that velocities cause in the elements of a block,
-    less what tangents contain of them; None where there are none.
+    """Return the derivatives (s, n, m, m) by positions of the velocity-dependent forces in the n elements of a block,
+    minus the part that their tangents contain already.  Return None if the forces do not depend on velocities.
 
     Args:
-        ctl: control values of a force at one state.
-        states: both ends of a step alike.
+        ctl: control values with which kernels give the force at one state.
+        states: s states, each the same at both ends of a step.
         hist: history of the block.
         speed: scale of angular velocities [rad/s].
     """
@@ -66,7 +66,8 @@ def rate_derivatives(
         return None
     m, tables = block.type.local_dofs, (block.par, block.dof, block.rot, hist)
     resting = states._replace(V=np.zeros_like(states.V), DD=np.zeros_like(states.DD))
-    # the present velocities do not tell: a straight shaft that spins is not strained, but is as soon as it bends
+    # Test with random velocities: the present ones may cause no force, but a change of it.  A straight shaft that spins
+    # has no strain rate, a bent one has.
     moving, still = (
         evaluate(block.type.force, C.FORCE, ctl, tables, at, m)[0]
         for at in (_random_velocities(compiled, states, speed), resting)
@@ -81,7 +82,7 @@ def rate_derivatives(
 
 
 def _random_velocities(compiled: Compiled, states: States, speed: float) -> States:
-    """Return the states with random velocities, by which elements tell whether their forces depend on velocities."""
+    """Return the states with random velocities, to find out whether forces of elements depend on velocities."""
     V = np.zeros_like(states.V)
     V[:, :2] = speed * np.random.default_rng(5).uniform(-1.0, 1.0, compiled.n_dof)
     return states._replace(V=V, DD=rates_of_directors(compiled, states.D, V))
@@ -99,7 +100,7 @@ def _without_dummy(system: Compiled, A: csr_matrix) -> csr_matrix:
 def _by_differences(
     compiled: Compiled, block: Block, ctl: np.ndarray, states: States, hist: np.ndarray
 ) -> np.ndarray:  # fmt: skip
-    """Return derivatives (s, n, m, m) by positions and rotations of the forces that velocities cause in elements.
+    """Return derivatives (s, n, m, m) by positions and rotations of the velocity-dependent forces of elements.
 
     Every element gets nodes of its own, so that all can be displaced at the same time.
     """
@@ -149,8 +150,9 @@ def _by_differences(
 
 
 def _over(function: Callable, D: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Return what a function of directors (n, w) and vectors (n, k) gives for arrays with more indices before."""
-    spread = np.array(np.broadcast_to(vectors, (*D.shape[:-1], vectors.shape[-1])))  # scipy takes no read-only views
+    """Apply a function of directors (n, w) and vectors (n, k) to arrays (..., n, w) and (..., n, k)."""
+    # scipy does not accept read-only views
+    spread = np.array(np.broadcast_to(vectors, (*D.shape[:-1], vectors.shape[-1])))
     return function(D.reshape(-1, D.shape[-1]), spread.reshape(-1, vectors.shape[-1])).reshape(D.shape)
 
 

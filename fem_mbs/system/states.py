@@ -105,7 +105,10 @@ def director_rates(D: np.ndarray, W: np.ndarray) -> np.ndarray:
 
 
 def rates_of_directors(compiled: Compiled, D: np.ndarray, V: np.ndarray) -> np.ndarray:
-    """Return the rates of directors D (s, 2, nr, w) of many states, from the velocities V (s, 3, N) in their rows 0."""
+    """Return the rates (s, 2, nr, w) of directors D (s, 2, nr, w), from the velocities V (s, 3, N).
+
+    Row 0 of each state counts for both rows of the result.
+    """
     rows = compiled.system.rotations
     DD = np.zeros_like(D)
     if rows.size:
@@ -116,7 +119,7 @@ def rates_of_directors(compiled: Compiled, D: np.ndarray, V: np.ndarray) -> np.n
 
 
 def moved_all(compiled: Compiled, Q: np.ndarray, D: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return Q (s, N) and D (s, nr, w) of many states displaced by u (s, N); see `moved`."""
+    """Return coordinates Q (s, N) and directors D (s, nr, w) of s states after displacements u (s, N); see `moved`."""
     system = compiled.system
     Q, D = Q.copy(), D.copy()
     for own in (system.positions, system.states):

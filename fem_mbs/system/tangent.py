@@ -512,7 +512,7 @@ class Tangent:
 
     @cached_property
     def slides(self) -> np.ndarray:
-        """Return the velocities (n_mult,) that nonholonomic constraints forbid, without scales; zero in other rows."""
+        """Return G v (n_mult,) of the nonholonomic constraints G v = 0, without scales; zero in other rows."""
         system, first = self.compiled, self.compiled.first_multiplier
         v = np.zeros(system.n_dof)
         rolling = [b for b in system.blocks if b.type.nonholonomic]
@@ -524,8 +524,10 @@ class Tangent:
 
     @cached_property
     def steering(self) -> csr_matrix:
-        """Return H (n_mult, N) of the nonholonomic constraints G v = 0 about the state, G u' + H u = 0, with the scales
-        of their multipliers; empty in other rows."""
+        """Return H (n_mult, N), the derivative of G v by displacements u for nonholonomic constraints: G u' + H u = 0.
+
+        Its rows are scaled like those of G; other rows are empty.
+        """
         w = self.speed
         rolling = [b for b in self.compiled.blocks if b.type.nonholonomic]
         plus, minus = (self.assemble(self.control(2.0, damping=a * w), rolling)[1] for a in (1.0, -1.0))

@@ -1,4 +1,5 @@
-"""Derivatives of a state with respect to scaled parameters, and what is kept of them between time steps."""
+"""Arrays of the differentiation of time steps: derivatives of the state with respect to scaled parameters, and data
+that later steps use."""
 
 from __future__ import annotations
 
@@ -10,56 +11,58 @@ from fem_mbs.array_records import array_record
 
 # --- flags -----------------------------------------------------------------------------------------------------------
 (
-    PHASE,  # where `advance` goes on
-    NUMBER,  # parameter
-    ROUND,  # corrections of the solution made
-    LONE,  # 1: an equilibrium is differentiated, the last step of the state
-    COUNT,  # steps differentiated
-    PROBE,  # larger differences still to be tried
-    CUTS,  # reductions of the differences by an event
-    OWN,  # 1: the step is solved with its own tangent, 0: with the factors that the run has left
-    HELD,  # count of steps up to which all have their own tangents
-    SPENT,  # corrections in the step beyond the first solutions
-    KEPT,  # 1: kinks reduce the differences of the step no more
-    REACTIONS,  # 1: residuals of prescribed dofs are asked for
+    PHASE,  # phase in which `advance` continues
+    NUMBER,  # index of the parameter
+    ROUND,  # corrections of the present solution that were made
+    LONE,  # 1: only the last step of the state is differentiated, an equilibrium
+    COUNT,  # steps that were differentiated
+    PROBE,  # sizes of larger differences that are still to be tried
+    CUTS,  # how often the differences were made smaller because of an event or a kink
+    OWN,  # 1: the tangent at the end of the step is factored, 0: the factors that the run has left are used
+    HELD,  # value of COUNT up to which OWN is 1
+    SPENT,  # corrections in the step after the first one of each parameter
+    KEPT,  # 1: kinks do not make the differences of this step smaller any more
+    REACTIONS,  # 1: reactions at prescribed dofs are differentiated
 ) = range(12)
 N_FLAGS = 12
 # --- phases ----------------------------------------------------------------------------------------------------------
 STEPPING, TANGENT, RESIDUAL, SOLVED = range(4)
 # --- real values -----------------------------------------------------------------------------------------------------
 (
-    DEFECT,  # largest last correction over the solution, where corrections have not become small
+    DEFECT,  # largest last correction over the solution, of solutions that have not converged
     LAST,  # last correction over the solution
-    RATE,  # corrections over those before, with the factors of the run
-    OWN_RATE,  # the same with the step's own tangent
+    RATE,  # ratio of successive corrections with the factors of the run
+    OWN_RATE,  # the same ratio with the tangent at the end of the step
     MEAN,  # mean number of corrections per step with the factors of the run
-    LEFT,  # what is left of a solution, below which no correction follows
-    UNEVEN,  # part of the last difference without a sign
-    FLOOR,  # change of motions below which kinks do not reduce differences
+    LEFT,  # estimated relative error of a solution below which no correction follows
+    UNEVEN,  # last ratio of the even part of a difference to its odd part (`solutions.unevenness`)
+    FLOOR,  # change of motions below which kinks do not make differences smaller
 ) = range(8)
 N_REALS = 8
-#: Solutions that are extrapolated.
+#: Number of earlier solutions that are kept for extrapolation.
 N_PAST = 3
 
 
 class Follow(NamedTuple):
-    """Derivatives of a state with respect to scaled parameters, the first index of those with a ``d``; and the start of
-    the running step."""
+    """Derivatives of a state, and the state at the start of the present step.
+
+    Arrays whose name begins with ``d`` are derivatives with respect to the scaled parameters, their first index.
+    """
 
     flags: np.ndarray  # (N_FLAGS,) int64
     reals: np.ndarray  # (N_REALS,)
-    motion: np.ndarray  # (n_par,) changes of positions over the model's length, and of rotations, in differences
-    size: np.ndarray  # (n_par,) steps of the differences
-    force: np.ndarray  # (n_par,) right sides over solutions
-    level: np.ndarray  # (n_par,) right sides, of steps some time ago
-    usual: np.ndarray  # (n_par,) mean unevenness of laws over the sizes of differences
+    motion: np.ndarray  # (n_par,) changes of positions over the model's length, and of rotations [rad], in differences
+    size: np.ndarray  # (n_par,) changes e of the scaled parameters in differences
+    force: np.ndarray  # (n_par,) size of right sides over size of solutions
+    level: np.ndarray  # (n_par,) size of right sides, a maximum over earlier steps that decays
+    usual: np.ndarray  # (n_par,) mean unevenness (`solutions.unevenness`) over the size of differences
     probes: np.ndarray  # (2, n_eq) solutions of larger differences
-    kinks: np.ndarray  # (n_par,) int64: steps in which laws had a kink
+    kinks: np.ndarray  # (n_par,) int64: number of steps in which a kink lay between the changed states
     known: np.ndarray  # (n_par,) int64: number of solutions in ``past_x``
-    order: np.ndarray  # (n_par,) int64: number of them that are extrapolated
+    order: np.ndarray  # (n_par,) int64: number of these from which the next one is extrapolated
     past_x: np.ndarray  # (n_par, N_PAST, n_eq) solutions of the last steps, the last one first
     total: np.ndarray  # (n_eq,) solution of the step
-    x: np.ndarray  # (n_eq,) right side, then correction of the solution
+    x: np.ndarray  # (n_eq,) right side of a correction, then the correction
     zero: np.ndarray  # (N,) zeros
     Q: np.ndarray  # (N,) start of the step
     D: np.ndarray  # (nr, ..)
@@ -78,9 +81,9 @@ class Follow(NamedTuple):
     dwork: np.ndarray
     dhist: np.ndarray
     dpar: np.ndarray  # (n_par, parameters of all elements)
-    dplace: np.ndarray  # (n_par, n_driven) of the places of supports
-    dctl: np.ndarray  # (n_par, N_CTL) of the weight
-    dfuns: np.ndarray  # (n_par * n_steps, n_fun, 3) time functions, steps of a parameter side by side
+    dplace: np.ndarray  # (n_par, n_driven) places of supports
+    dctl: np.ndarray  # (n_par, N_CTL) control values: gravity
+    dfuns: np.ndarray  # (n_par * n_steps, n_fun, 3) time functions, all steps of one parameter after each other
     dvalues: np.ndarray  # (n_par, n_steps, n_record) results: recorded values
     dledger: np.ndarray  # (n_par, n_steps, N_LEDGER)
     fun_plus: np.ndarray  # (n_fun, 3)

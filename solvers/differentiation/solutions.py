@@ -1,8 +1,9 @@
-"""Solutions of differentiated steps: first guesses, right sides by differences, corrections, sizes of the differences.
+"""Solutions dU/dp of differentiated steps: guesses, right sides by differences, corrections, sizes of the differences.
 
-A solution is guessed from those of the last steps.  The residuals of both changed states, at their guessed ends, give a
-correction of it, by the factors that the run has left or by the step's own tangent.  What a correction leaves is
-estimated by how much corrections shrink, which steps with two of them tell.
+A solution is extrapolated from those of the last steps.  The difference of the residuals of both changed states, at the
+ends of the step that the guess gives, is the right side of a correction.  It is solved with the factors that the run
+has left, or with the tangent at the end of the step.  The error after a correction is estimated by the ratio of
+successive corrections, which is measured in steps with at least two of them.
 """
 
 from __future__ import annotations
@@ -31,46 +32,47 @@ __all__ = [
     "guess", "learn", "right_side", "step_size", "weigh",
 ]  # fmt: skip
 
-#: What a correction asks for: nothing, another one, or another one by the step's own tangent.
+#: Answers of `corrected`: converged; correct again; correct again with the tangent at the end of the step.
 MET, AGAIN, SLOW = 0, 1, 2
 
-#: Changes of positions over the model's length, and of rotations, in a difference: least and largest.
+#: Smallest and largest change of positions over the model's length, and of rotations [rad], in a difference.
 _LEAST, _MOST = 1e-8, 3e-5
-_SHARE = 100.0  # change of a parameter over its size, at most, over that of positions
-TIMES = 3.0  # between the sizes of differences that are compared
+_SHARE = 100.0  # largest change of a parameter over its size, over the change of positions
+TIMES = 3.0  # ratio of the sizes of differences that are compared
 _LIGHT = 0.01  # weight of round-off in multipliers, against that in motions
-_EVERY = 16  # steps between two in which solutions are corrected twice, and sizes of differences adapted
-_EARLY, _LATER = 128, 32  # number of first steps to which this applies, and the same of others
+# every so many steps solutions are corrected at least twice, and sizes of differences adapted
+_EVERY = 16  # in the first _EARLY steps
+_EARLY, _LATER = 128, 32  # number of these first steps; the interval after them
 BEGIN = 3  # first steps, in all of which this is done
-_POOR = 1e-8  # last correction over the solution, above which it counts as an error
-_ROUNDS = 4
-_SHRINKS = 0.3  # ratio of two corrections, above which they are round-off
-_FORGET = 0.5  # share of an earlier ratio that is kept
-_LEVEL = 0.9  # the same of the largest right side
-_NOTHING = 1e-13  # change of positions over the model's length, and of rotations, that is round-off
-_KINK = 0.05  # part of a difference that has no sign, from which on a law has a kink there
-#: The same, from which on smaller differences are tried: where it is _SUDDEN times as much as usual, and anyway.
+_POOR = 1e-8  # last correction over the solution, above which the solution has not converged
+_ROUNDS = 4  # largest number of corrections after the first one
+_SHRINKS = 0.3  # ratio of successive corrections, above which they no longer improve the solution
+_FORGET = 0.5  # factor of the earlier ratio of corrections, as a lower bound of the new one
+_LEVEL = 0.9  # factor by which the maximum of right sides decays
+_NOTHING = 1e-13  # change of positions over the model's length, and of rotations [rad], that is round-off
+_KINK = 0.05  # unevenness above which a kink is counted
+#: Unevenness above which smaller differences are tried: if it is also _SUDDEN times the usual one; in any case.
 _UNEVEN, _VERY = 1e-5, 0.005
 _SUDDEN = 10.0
-_LESS = (
-    0.5  # of it that a smaller difference must leave, or else it has no kink beside it, but round-off or a kink in it
-)
-CUT = 0.03  # of a difference whose sides lie on both sides of an event or a kink
-MOST_CUTS = 2
-_ROUND_OFF = 1e-9  # differences of the residual over the largest element force, below which they tell nothing of kinks
-_NONE = 1e-12  # the same of their part without a sign
+#: Factor by which a smaller difference must reduce the unevenness; otherwise its cause is round-off, or a kink at the
+#: state itself.
+_LESS = 0.5
+CUT = 0.03  # factor of a difference whose two states lie on different sides of an event or a kink
+MOST_CUTS = 2  # largest number of such reductions
+_ROUND_OFF = 1e-9  # odd part of the residuals over the largest element force, below which kinks cannot be detected
+_NONE = 1e-12  # even part over the largest element force, below which there is no kink
 
 
 @inner
 def due(flags):
-    """Return whether solutions of the step are checked, and the sizes of differences chosen anew."""
+    """Return whether this step corrects its solutions at least twice and adapts the sizes of differences."""
     count = flags[COUNT]
     return count < BEGIN or count % (_EVERY if count < _EARLY else _LATER) == 0
 
 
 @inner
 def step_size(system, follow, p, length, h):
-    """Return the step of the differences with respect to a parameter."""
+    """Return the change e of the scaled parameter p in differences; ``length`` [m] of the model, step ``h`` [s]."""
     size = 1.0 / _SHARE
     for k in system.positions:
         size = max(size, abs(follow.dQ[p, k]) / length, h * abs(follow.dV[p, k]) / length)
@@ -82,10 +84,10 @@ def step_size(system, follow, p, length, h):
 
 @inner
 def adapt(system, follow, p, length):
-    """Choose the change of positions in the next differences from solutions of three sizes e, 3 e and 9 e.
+    """Choose ``motion`` of parameter p for the next differences, from the solutions for the sizes e, 3 e and 9 e.
 
-    Differences of solutions are round-off of order 1/e, or errors of order e^2: with n/e and t e^2 their sum is least
-    at e^3 = n/(2 t).  Both are taken relative to the solutions, of motions and of multipliers.
+    The error of a solution is round-off n/e plus t e^2, which is least at e^3 = n/(2 t).  The differences of the three
+    solutions give n and t.  Both are relative to the solution, of motions and of multipliers.
     """
     motion, change_1, change_2 = 0.0, 0.0, 0.0
     force, change_3 = 0.0, 0.0
@@ -112,7 +114,7 @@ def adapt(system, follow, p, length):
 
 @inner
 def right_side(system, follow, plus, minus, e):
-    """Set ``x`` to the right side of the solution from the residuals of both changed states."""
+    """Set ``x`` to the right side of a correction: the difference of the residuals of both changed states over -2 e."""
     for i in range(follow.x.size):
         k = system.unknown[i]
         follow.x[i] = -(plus.residual[k] - minus.residual[k]) / (2.0 * e)
@@ -133,7 +135,8 @@ def largest(system, x, length):
 
 @inner
 def guess(follow, p):
-    """Set ``total`` to the solution by a polynomial through those of the last steps; return whether there is one."""
+    """Set ``total`` to the solution of parameter p extrapolated from the last ``order`` steps, zero without any; return
+    whether there is one."""
     order = min(follow.order[p], follow.known[p])
     a, b, c = 1.0, 0.0, 0.0
     if order == 2:
@@ -148,7 +151,8 @@ def guess(follow, p):
 
 @inner
 def learn(system, follow, p, length):
-    """Keep the solution, and choose the number of solutions to extrapolate that would have met it best."""
+    """Store the solution ``total`` of parameter p.  Choose the order of the next extrapolation: the one that would have
+    predicted this solution best."""
     past, x = follow.past_x[p], follow.total
     best, order = largest(system, x, length), 0
     for n in range(1, follow.known[p] + 1):
@@ -174,8 +178,8 @@ def learn(system, follow, p, length):
 
 @inner
 def differ(system, follow, plus_system, plus, minus_system, minus, one_state, x, e):
-    """Change the unknowns of both states by e x to either side; return the larger of displacement over e, and of
-    rotation over e."""
+    """Change the unknowns of the two states by e x and by -e x; return the largest displacement [m] and the largest
+    rotation [rad], both over e."""
     for i in range(x.size):
         plus.rhs[i], minus.rhs[i] = e * x[i], -e * x[i]
     change_x, change_t = update(plus_system, plus, one_state)
@@ -185,8 +189,8 @@ def differ(system, follow, plus_system, plus, minus_system, minus, one_state, x,
 
 @inner
 def parts(system, plus, minus, length):
-    """Return the parts of the residuals of both changed states that keep and that change their sign: the largest
-    moments over the model's length, or forces, of each."""
+    """Return the sizes of the even part (sum) and of the odd part (difference) of the residuals of both changed states:
+    the largest force, or moment over the model's length, of each [N]."""
     even, odd = 0.0, 0.0
     for k in system.unknown:
         if system.kind[k] == POSITION or system.kind[k] == ROTATION:
@@ -198,10 +202,11 @@ def parts(system, plus, minus, length):
 
 @inner
 def unevenness(system, follow, plus, minus, p, length, e, guessed):
-    """Return how much of the change of the residual has no sign, as where a law has another slope on each side of the
-    state; 0 where all of it is round-off.
+    """Return the unevenness: the even part of the residuals of both changed states over their odd part.
 
-    At a guess, differences of residuals are what it has missed; without it they would be ``force`` times the solution.
+    It is small for smooth laws, and large where a law has different slopes on the two sides of the state.  It is 0
+    where the parts are round-off.  If the solution was guessed, the odd part is only the error of the guess; then the
+    odd part without a guess is estimated: ``force`` times the solution, at least ``level``.
     """
     even, odd = parts(system, plus, minus, length)
     if guessed:
@@ -212,8 +217,8 @@ def unevenness(system, follow, plus, minus, p, length, e, guessed):
 
 @inner
 def another_size(system, follow, plus, minus, p, length, e, guessed):
-    """Judge whether laws have a kink between both changed states; return whether differences of another size, reduced
-    by ``flags[CUTS]``, are to be tried."""
+    """Detect kinks of laws between both changed states; return whether the differences are to be repeated with another
+    size, which ``flags[CUTS]`` gives."""
     flags, reals = follow.flags, follow.reals
     uneven, before = unevenness(system, follow, plus, minus, p, length, e, guessed), reals[UNEVEN]
     reals[UNEVEN] = uneven
@@ -238,7 +243,8 @@ def another_size(system, follow, plus, minus, p, length, e, guessed):
 
 @inner
 def weigh(system, follow, plus, minus, p, length, e):
-    """Set ``force`` and ``level`` by the residuals of states that are changed at the start of the step only."""
+    """Set ``force`` and ``level`` from the residuals of states that are changed at the start of the step, but not yet
+    in their unknowns."""
     size = largest(system, follow.past_x[p, 0], length)
     odd = parts(system, plus, minus, length)[1] / e
     follow.level[p] = max(odd, _LEVEL * follow.level[p])
@@ -248,7 +254,7 @@ def weigh(system, follow, plus, minus, p, length, e):
 
 @inner
 def corrected(system, follow, plus_system, plus, minus_system, minus, length, one_state, e):
-    """Change the unknowns of both states by the correction; return what is asked for then."""
+    """Change the unknowns of both states by the correction ``x``; return MET, AGAIN or SLOW."""
     flags, reals = follow.flags, follow.reals
     change_x, change_t = differ(system, follow, plus_system, plus, minus_system, minus, one_state, follow.x, e)
     change, size = max(change_x / length, change_t), largest(system, follow.total, length)

@@ -1,4 +1,5 @@
-"""Changed states: the start of a step changed along a derivative, its forces, and its end."""
+"""The two changed states of a difference: their start along a derivative, their residuals, and their end of the
+step."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ __all__ = ["adopt", "apart", "begin_change", "both_forces", "close", "forces", "
 
 @inner
 def keep(system, state, follow):
-    """Remember the start of a step."""
+    """Copy the state at the start of a step into ``follow``."""
     for k in range(follow.Q.size):
         follow.Q[k], follow.V[k], follow.reaction[k] = state.Q[0, k], state.V[0, k], state.reaction[0, k]
     for i in range(follow.D.shape[0]):
@@ -30,7 +31,8 @@ def keep(system, state, follow):
 
 @inner
 def spread(follow, system, own_system, own, p, e):
-    """Set parameters, and the start of a step, changed by e times their derivatives with respect to parameter p."""
+    """Set the parameters and the start of the step of a changed state: those of the run plus e times their derivatives
+    with respect to parameter p."""
     for k in range(follow.Q.size):
         own.Q[0, k] = follow.Q[k] + e * follow.dQ[p, k]
         own.V[0, k] = follow.V[k] + e * follow.dV[p, k]
@@ -55,13 +57,13 @@ def spread(follow, system, own_system, own, p, e):
 
 @kernel
 def spread_state(follow, system, own_system, own, p, e):
-    """Do what `spread` does, for a start that Python goes on with."""
+    """Call `spread` from Python."""
     spread(follow, system, own_system, own, p, e)
 
 
 @inner
 def under(follow, row, n_steps, ctl, fun, own_ctl, own_fun, p, e):
-    """Set control values and time functions of a step, changed by e times their derivatives."""
+    """Set the control values and time functions of a changed state: those of the run plus e times their derivatives."""
     for k in range(ctl.size):
         own_ctl[k] = ctl[k] + e * follow.dctl[p, k]
     at = p * n_steps + row
@@ -72,7 +74,7 @@ def under(follow, row, n_steps, ctl, fun, own_ctl, own_fun, p, e):
 
 @inner
 def drive(system, own_system, own, fun):
-    """Set the increments of driven dofs, as the first guess of a step does."""
+    """Set the increments of the driven dofs of a changed state from its own functions and places."""
     for i in range(system.driven.size):
         k = system.driven[i]
         step = own_system.driven_reference[i] + fun[system.driver[i], C.T1] - own.Q[0, k]
@@ -82,7 +84,7 @@ def drive(system, own_system, own, fun):
 
 @inner
 def forces(job, kernels, own_system, own, ctl, fun, real, counter):
-    """Assemble the residual, for TANGENT the matrix too, at the unknowns of a state."""
+    """Assemble the residual at the unknowns of a state; for the job TANGENT also the matrix."""
     stepper.present(own_system, own, ctl[C.H], real, counter)
     if counter[RULE_KIND] == MIDPOINT:
         assemble(job, kernels, own_system, ctl, fun, own.Q, own.D, own.V, own.DD, own.U, own)
@@ -102,7 +104,11 @@ def reactions(kernels, own_system, own, ctl, fun, real, counter):
 
 @inner
 def begin_change(follow, system, state, own_system, own, ctl, fun, p, row, n_steps, e, up):
-    """Set a changed state at the start of a step, with the unknowns of the step and its own driven dofs."""
+    """Set a changed state to the start of a step, changed by e, with the unknowns of the run's step and its own driven
+    dofs.
+
+    ``row``: index of the step among ``n_steps``; ``up``: whether it is the state ``plus``.
+    """
     own_ctl = follow.ctl_plus if up else follow.ctl_minus
     own_fun = follow.fun_plus if up else follow.fun_minus
     spread(follow, system, own_system, own, p, e)
@@ -122,7 +128,7 @@ def both_forces(kernels, follow, plus_system, plus, minus_system, minus, real, c
 def close(
     kernels, reports, follow, system, plus_system, plus, minus_system, minus, one, own_counter, counter, real,
 ):  # fmt: skip
-    """Accept the step of both changed states; rows 0 and 1 of ``one`` get what they record."""
+    """End the step of both changed states; rows 0 and 1 of ``one`` get their recorded values."""
     if follow.flags[REACTIONS] == 1:
         reactions(kernels, plus_system, plus, follow.ctl_plus, follow.fun_plus, real, counter)
         reactions(kernels, minus_system, minus, follow.ctl_minus, follow.fun_minus, real, counter)
@@ -138,8 +144,8 @@ def close(
 
 @inner
 def apart(system, plus_system, minus_system):
-    """Return whether an event has happened to one of both changed states only: a contact that begins and keeps its
-    speed of approach, a spring that yields.  What it keeps then jumps between them."""
+    """Return whether an event has happened to only one of both changed states, for example the onset of contact or of
+    yield: an entry of its history is zero in one state and not in the other."""
     count = 0
     for k in range(system.hist.size):
         count += (plus_system.hist[k] == 0.0) != (minus_system.hist[k] == 0.0)
@@ -148,7 +154,8 @@ def apart(system, plus_system, minus_system):
 
 @inner
 def adopt(follow, system, plus_system, minus_system, plus, minus, one, p, row, half):
-    """Store the differences of the ends of a step, and of the values recorded there, over 1/half."""
+    """Store the derivatives at the end of a step, and those of the recorded values: ``half`` = 1/(2 e) times the
+    difference of both changed states."""
     for k in range(follow.Q.size):
         follow.dQ[p, k] = half * (plus.Q[0, k] - minus.Q[0, k])
         follow.dV[p, k] = half * (plus.V[0, k] - minus.V[0, k])

@@ -1,26 +1,26 @@
-"""Derivatives of time steps with respect to parameters, compiled: direct differentiation with tangents of the run.
+"""Derivatives of time steps with respect to parameters: compiled direct differentiation with the tangents of the run.
 
 A step solves R(U; s_0, p) = 0 for its unknowns U, from the state s_0 at its start under parameters p; its end is a
 function s_1(U; s_0, p).  Its derivatives with respect to p are (Dias & Pereira 1993, eqs 22-28, for the equations of
-motion; here for the discrete step, so that they are those of the computed motion, not of the exact one)
+motion; here for the discrete step, so that they are exact for the computed motion)
 
     K dU/dp = -(R_s0 ds_0/dp + R_p),    ds_1/dp = s_U dU/dp + s_s0 ds_0/dp + s_p,
 
-K being the tangent at the end of the iterations.  Products are central differences of the residual and of the end of
-the step along one direction, (dU/dp, ds_0/dp, 1): two evaluations of the elements per parameter and correction,
-whatever the number of unknowns, for each element that has a force and a report.  What a parameter changes (element
-parameters, places of supports, weight, time functions) is given as derivatives.
+where K is the tangent at the end of the iterations.  All other products are central differences of the residual and of
+the end of the step along one direction, (dU/dp, ds_0/dp, 1).  They take two evaluations of the elements per parameter
+and correction, whatever the number of unknowns, and only the two kernels of each element type.  The derivatives of
+element parameters, places of supports, weight and time functions are given.
 
-Solutions dU/dp are corrected by the factors that the run has left, from a guess (`solutions`); where these serve badly,
-the tangent at the end of the step is formed and factored once for all parameters.
+Solutions dU/dp are guessed, and corrected with the factors that the run has left (`solutions`).  Where this converges
+slowly, the tangent at the end of the step is formed and factored once for all parameters.
 
-Parameters are scaled: a change by 1 is one of the size of the parameter.  The steps of the differences are small
-against the sizes of the model and of its rotations, and against the parameter.
+Parameters are scaled: a change by 1 is a change by the size of the parameter.  The changes in differences are small
+against the size of the model, against 1 rad, and against the parameter.
 
-`advance` makes steps and differentiates each of them.  It comes back to Python as `fem_mbs.solvers.stepping.stepper`
-does, and besides when a sparse solver is to factor ``plus.values`` (NEED_TANGENT), or to solve for ``follow.x``
-(NEED_DERIVATIVE: with these values where ``flags[OWN]`` is set, else with the factors of the run); SINGULAR_TANGENT is
-a tangent without a pivot in equation ``counter[WORST]``, at which motions have no derivatives.
+`advance` makes steps and differentiates each of them.  Like `fem_mbs.solvers.stepping.stepper` it returns to Python for
+work there.  It returns NEED_TANGENT when a sparse solver must factor ``plus.values``, and NEED_DERIVATIVE when it must
+solve for ``follow.x``: with these factors if ``flags[OWN]`` is set, else with those of the run.  SINGULAR_TANGENT means
+that the tangent has no pivot in equation ``counter[WORST]``: there the motion has no derivatives.
 """
 
 from __future__ import annotations
@@ -91,17 +91,17 @@ __all__ = ["NEED_DERIVATIVE", "NEED_TANGENT", "SINGULAR_TANGENT", "advance"]
 #: Answers of `advance` besides those of the stepper.
 NEED_TANGENT, NEED_DERIVATIVE, SINGULAR_TANGENT = 20, 21, 22
 
-_HOLD = 32  # steps for which own tangents are kept
-#: Corrections in a step that cost as much as its own tangent: in the plane, in space, and of sparse systems.
+_HOLD = 32  # number of successive steps whose tangents are formed, once corrections converge slowly
+#: Number of corrections that take as long as a new tangent: plane models, models in space, sparse systems.
 _PLANE, _SPACE, _SPARSE = 1.2, 3.0, 5.0
 
 
 @inner
 def own_tangent(flags, counter, rank):
-    """Return whether a step is to be solved with its own tangent: the run has left no factors of one near its end, or
-    they serve badly.
+    """Return whether the tangent at the end of the step must be formed: the run has left no factors of a similar one,
+    or corrections with them have converged slowly.
 
-    Where the stepper has found a banded matrix's residual small, it leaves the matrix without factors.
+    The stepper may have left a banded matrix that it has not factored.
     """
     if flags[LONE] == 1 or counter[RULE_KIND] == STATIC or rank.flags[G.MODE] != G.PLAIN:
         return True
@@ -112,7 +112,7 @@ def own_tangent(flags, counter, rank):
 
 @inner
 def judge(system, follow, counter, n_par):
-    """Let the steps that follow have their own tangents where corrections have cost more."""
+    """Decide whether the next `_HOLD` steps form their tangents, because corrections take longer in the mean."""
     flags, reals = follow.flags, follow.reals
     if flags[OWN] == 0 and not due(flags):
         reals[MEAN] += 0.2 * (flags[SPENT] - reals[MEAN])
@@ -121,7 +121,8 @@ def judge(system, follow, counter, n_par):
             flags[HELD], reals[MEAN] = flags[COUNT] + _HOLD, 0.0
 
 
-# In one piece, as the stepper's: it leaves for Python in the middle of a step, and goes on in the phase that it left.
+# One long function, like that of the stepper: it returns to Python in the middle of a step and continues in the phase
+# in which it returned.
 @kernel
 def advance(
     kernels, reports, system, state, output, ctl, funs, counter, real, rank, follow, plus_system, plus, minus_system,
@@ -148,7 +149,7 @@ def advance(
                 if at_start:
                     keep(system, state, follow)
                     if counter[HISTORY] == 0:
-                        follow.known[:] = 0  # steps before were others
+                        follow.known[:] = 0  # kept solutions belong to steps that do not precede this one
                 answer = stepper.advance(
                     kernels, reports, system, state, output, ctl, funs[: counter[STEP] + 1], counter, real, rank
                 )

@@ -47,7 +47,7 @@ def dense_modes(
     except AnalysisError:
         if not deflate:
             raise
-    # vectors put together from blocks lose digits where gyroscopic forces are large: those of the whole pencil
+    # vectors from the smaller pencils lose digits where gyroscopic forces are large: solve the whole pencil
     return _modes(pencil, motions, False, count, near, which, reach, tolerance)
 
 
@@ -61,7 +61,7 @@ def _modes(
     reach: float | None,
     tolerance: float,
 ) -> ComplexModes:
-    """Return the modes; ``deflate``: the zeros of K are taken out with their chains first."""
+    """Return the modes; ``deflate``: remove the zero eigenvalues of the pencil with their chains before QZ."""
 
     def key(p):
         return -p.real if which == "rightmost" else np.abs(p - near)
@@ -69,7 +69,8 @@ def _modes(
     zeros, *raw = _all(pencil, deflate)
     if motions is not None and zeros > motions.zeros:
         motions = replace(motions, zeros=zeros)
-    elif motions is not None and pencil.motions is None:  # those that rounding hides are nearest to zero
+    # rounding has made some zeros finite: remove the eigenvalues nearest to zero
+    elif motions is not None and pencil.motions is None:
         raw = [a[..., np.argsort(np.abs(raw[0]))[motions.zeros - zeros :]] for a in raw]
     keep = np.ones(raw[0].size, bool)
     if which == "rightmost" and reach is not None:
@@ -87,10 +88,10 @@ def _modes(
 
 
 def _all(pencil: QuadraticPencil, deflate: bool) -> list:
-    """Return the number of zero eigenvalues, and all finite others p (k,), with right and left vectors (n, k).
+    """Return the number of zero eigenvalues, and all other finite ones p (k,), with right and left vectors (n, k).
 
     Args:
-        deflate: K is singular, and its null space has not been taken out.
+        deflate: K is singular, so remove zero eigenvalues first; otherwise none are removed, and their number is 0.
     """
     Z, W = null_space(pencil.rows), null_space(csr_matrix(pencil.columns.T))
     n = Z.shape[1]
@@ -112,10 +113,13 @@ def _all(pencil: QuadraticPencil, deflate: bool) -> list:
 
 @dataclass(frozen=True)
 class _ZeroBlock:
-    """Eigenvalues zero of a pencil (A, B), and ``rest``, the pencil without them.
+    """Zero eigenvalues of a pencil A - p B, and ``rest``: the matrices of the smaller pencil without them.
 
-    With R the null space of A and orthonormal Q = [R, Q2] and P = [P1, P2], where P2^T B R = 0, the pencil
-    P^T (A - p B) Q is [[-p P1^T B R, P1^T (A - p B) Q2], [0, P2^T (A - p B) Q2]].
+    R is a basis of the null space of A.  With orthonormal Q = [R, Q2] and P = [P1, P2], where P2^T B R = 0, the pencil
+    P^T (A - p B) Q is [[-p P1^T B R, P1^T (A - p B) Q2], [0, P2^T (A - p B) Q2]]: the lower right block is ``rest``.
+
+    Attributes:
+        corner: P1^T B R; sides: P1^T A Q2 and P1^T B Q2.
     """
 
     R: np.ndarray
@@ -130,18 +134,20 @@ class _ZeroBlock:
         return self.R.shape[1]
 
     def expanded(self, p: np.ndarray, vl: np.ndarray, vr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return left and right vectors (n, k) of the whole pencil from those of the rest, p (k,) not zero."""
+        """Return left and right vectors (n, k) of the pencil A - p B from those of ``rest``, for eigenvalues p (k,) !=
+        0."""
         first = np.linalg.solve(self.corner, self.sides[0] @ vr / p - self.sides[1] @ vr)
         return self.P2 @ vl, self.R @ first + self.Q2 @ vr
 
 
 def _zero_blocks(A: np.ndarray, B: np.ndarray) -> list[_ZeroBlock]:
-    """Return the zeros of a pencil in blocks: of chains of vectors, A x_1 = 0, A x_2 = B x_1 ..., a member each.
+    """Return blocks of zero eigenvalues, each found in the ``rest`` of the one before.
 
-    Rounding would make p ~ eps^(1/k) of a chain of k.
+    Zeros form chains of vectors A x_1 = 0, A x_2 = B x_1, ...: the first block holds the first member of each chain,
+    the second the second one, and so on.  Without this, rounding turns a chain of k zeros into p ~ eps^(1/k).
     """
     blocks: list[_ZeroBlock] = []
-    # stiffnesses that are small against gyroscopic forces are no zeros: A has singular values of the size K/C
+    # where gyroscopic forces are large, A has small singular values of the size K/C, which are not zero
     n = A.shape[0] // 2
     K, C = A[n:, :n], A[n:, n:]
     scale = float(np.linalg.norm(K, 2)) / max(1.0, float(np.linalg.norm(C, 2))) if n else 0.0
@@ -154,7 +160,7 @@ def _zero_blocks(A: np.ndarray, B: np.ndarray) -> list[_ZeroBlock]:
         P, corner = scipy.linalg.qr(B @ R)
         P1, P2, corner = P[:, :r], P[:, r:], corner[:r]
         if np.linalg.svd(corner, compute_uv=False).min() <= _NULL * np.linalg.norm(B, 2):
-            break  # a singular pencil: `beside` says where
+            break  # a singular pencil: `beside` reports it
         sides = P1.T.conj() @ A @ Q2, P1.T.conj() @ B @ Q2
         A, B = P2.T.conj() @ A @ Q2, P2.T.conj() @ B @ Q2
         blocks.append(_ZeroBlock(R, Q2, P2, corner, sides, (A, B)))
@@ -182,7 +188,8 @@ def _next_to(
 ) -> Pairs | None:
     """Return one pair after inverse iteration, None for an infinite eigenvalue that rounding has made finite.
 
-    Beside ``zeros`` the matrices may be singular to rounding: vectors stay as they are then, if they are better.
+    Where the pencil has ``zeros``, its matrix close to zero may be singular to rounding: then the vectors x and w are
+    kept if their residual is smaller than after the iteration.
 
     Raises:
         AnalysisError: the matrices are singular at p, whatever the vectors.
@@ -203,6 +210,6 @@ def _next_to(
 
 
 def _reactions(pencil: QuadraticPencil, p: np.ndarray, x: np.ndarray, transposed: bool) -> np.ndarray:
-    """Return the multipliers (m, 1) with the least residual of a vector x (n, 1)."""
+    """Return the multipliers (m, 1) that give the least residual with the vector x (n, 1)."""
     columns = (pencil.rows.T if transposed else pencil.columns).toarray()
     return -np.linalg.lstsq(columns, sum(pencil.forces(p, x, transposed)), rcond=None)[0]

@@ -44,7 +44,7 @@ _ROUNDED = 1e-16
 SAME = 1e-7
 _CLUSTER = 1e-9  # relative distance within which left vectors are made bi-orthogonal to all right ones of a cluster
 _RIGID = 1e-11  # |K x| of a rigid motion over | |K| |x| |
-_COLUMN = 1e-8  # of the largest entry of K: a smaller column of it may be rounding
+_COLUMN = 1e-8  # column of K over its largest entry, below which it may be round-off
 _REAL = 1e-9  # imaginary part of a real eigenvalue that was found in complex arithmetic
 _BESIDE = 1e-5  # relative distance from an eigenvalue at which its vectors are improved
 _DEFECTIVE = 1e-10  # |w.L'(p) x| over the sizes of its factors, below which a pair is defective
@@ -201,8 +201,8 @@ def improved(pencil: QuadraticPencil, pairs: Pairs, keep: bool = False) -> Pairs
     quotients.
 
     Args:
-        keep: eigenvalues whose residuals the quotients would make larger stay: those of vectors with large rigid
-            motions cancel.
+        keep: keep an eigenvalue if the quotient has a much larger residual; this happens for vectors with large rigid
+            motions, whose terms in the quotient cancel.
     """
     x, y, w, z = (np.array(a) for a in (pairs.x, pairs.y, pairs.w, pairs.z))
     # equal values may come with errors that part them

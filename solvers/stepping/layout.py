@@ -57,7 +57,7 @@ MIDPOINT, NEWMARK, STATIC, EXPLICIT, CHAIN = 0, 1, 2, 3, 4
     SLOW,  # 1: chord iterations contracted badly of late
     USER,  # 0: no users' forces; 1: they are asked for before an assembly; 2: their answers are there
     READS,  # 1: forces depend on multipliers
-    NO_LEDGER,  # 1: energies, momenta and works are not asked for
+    NO_LEDGER,  # 1: energies, momenta and works are not computed
 ) = range(24)
 N_COUNTER = 24
 

@@ -90,8 +90,8 @@ from fem_mbs.solvers.stepping.motion import configure, director_velocities, norm
 
 _BEGIN, _ASSEMBLE, _UPDATE, _COMMIT = 0, 1, 2, 3
 _ROUND_OFF = 4.0 * 2.0**-52
-_SETTLED = 1e-9  # change of multipliers that forces depend on, against the largest
-_MOST_SETTLING = 10  # iterations in which they are waited for
+_SETTLED = 1e-9  # change of multipliers over the largest one, below which they have converged
+_MOST_SETTLING = 10  # number of iterations after which a step no longer waits for this
 _QUARTER = 2.0  # Cayley vector of a quarter of a turn, 2 tan(pi/4)
 
 
@@ -131,9 +131,9 @@ def constraints_met(system, state, real):
 
 @inner
 def settled(system, state):
-    """Return whether the last increment has left the multipliers what they were, to a small part of the largest one.
+    """Return whether the last increment has changed the multipliers by less than `_SETTLED` times the largest one.
 
-    Where forces depend on multipliers, the increments of the nodes do not tell whether these are known.
+    Where forces depend on multipliers, small increments of the nodes do not show that the multipliers have converged.
     """
     change = largest = 0.0
     for i in range(system.unknown.size):
@@ -421,7 +421,8 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
             real[NORM] = norm
             floor = size_x <= real[FLOOR_X] and size_t <= real[FLOOR_T]
             if floor and counter[READS] == 1 and counter[ITERATION] < _MOST_SETTLING and not settled(system, state):
-                # multipliers alone change: drivers leave no other unknown, or what they press was zero in the tangent
+                # only multipliers still change: drivers prescribe all motion, or friction by the multipliers was zero
+                # in the tangent
                 floor = False
                 counter[REFACTOR] = 1
             # increments that no longer shrink and are just above round-off: nothing more to gain

@@ -12,11 +12,11 @@ from pathlib import Path
 from .guard import Tally, run_attack
 from .registry import ATTACKS, GROUPS
 
-_SHOWN = 20  # failures of one kind that are listed
+_SHOWN = 20  # largest number of failures of one kind that are listed
 
 
 def table(tallies: list[Tally]) -> str:
-    """Return the table of what was tried, in Markdown."""
+    """Return the table of results in Markdown, a row for each kind."""
     rows = ["| kind | tried | seeds | cases | ended | failed | time |", "|---|---|---|---|---|---|---|"]
     for tally in tallies:
         ends = ", ".join(f"{n} {end}" for end, n in sorted(tally.ends.items(), key=lambda item: -item[1]))
@@ -28,11 +28,11 @@ def table(tallies: list[Tally]) -> str:
 
 
 def main() -> int:
-    """Run what the arguments name; return 1 if a case failed."""
+    """Run the attacks that the arguments name; return 1 if a case failed, else 0."""
     known = ", ".join([*ATTACKS, *GROUPS])
     parser = argparse.ArgumentParser(prog="python -m tests.attack", description=__doc__, epilog=f"names: {known}")
     parser.add_argument("names", nargs="+", choices=[*ATTACKS, *GROUPS], metavar="NAME")
-    parser.add_argument("--count", type=int, help="cases of each kind (default: as many as in docs/reliability.md)")
+    parser.add_argument("--count", type=int, help="cases of each kind (default: those of tests/attack/registry.py)")
     parser.add_argument("--first", type=int, default=0, help="first seed")
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
     given = parser.parse_args()

@@ -1,5 +1,5 @@
-"""Cases of faults of the environment, each through the command line in a process of its own: one clear error, and what
-was computed stays.  A case is the fault whose number is the seed modulo their number."""
+"""Cases of faults of the environment, each by a command in a separate process.  The command must end well or with one
+clear error, and must not lose results.  The seed of a case, modulo the number of faults, is the number of its fault."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from .kills import CABLE
 __all__ = ["ATTACKS", "FAULTS"]
 
 Fault = Callable[[Path], None]
-#: Faults by what they are; `_fault` enters them.
+#: Functions that make a fault and check its result, by its description; `_fault` registers them.
 FAULTS: dict[str, Fault] = {}
-_ENDED = (0, 1, 2)
-_SECONDS = 600.0  # of a command, also on a busy machine
+_ENDED = (0, 1, 2)  # exit codes of commands that have ended in a regular way
+_SECONDS = 600.0  # time limit of a command, long enough for a busy machine
 _NAMES = CABLE.replace('"tip"', '"\u00e9[a] \u00f6/b"').replace(
     'type = "transient"', 'type = "transient"\nname = "\u00e4 [/x]/../z"'
 )
@@ -48,8 +48,11 @@ def _start(*words: object, environment: dict[str, str] | None = None, **options:
 
 
 def _end(process: subprocess.Popen, codes: tuple[int, ...] = _ENDED) -> str:
-    """Return what a command says on standard error; it must end with one of the codes, and complain in lines of its
-    own."""
+    """Wait for a command and return its standard error.
+
+    Raises:
+        Wrong: no end in time, another exit code than ``codes``, a traceback, or not exactly one error with code 2.
+    """
     try:
         _, raw = process.communicate(timeout=_SECONDS)
     except subprocess.TimeoutExpired:
@@ -85,13 +88,13 @@ def _tip(folder: Path) -> np.ndarray:
 
 
 def _whole(folder: Path, others: Path) -> None:
-    """Raise Wrong if two runs have other values."""
+    """Raise Wrong if two runs differ in the values of their first sensor."""
     if not np.array_equal(_tip(folder), _tip(others)):
         raise Wrong("other values than those of an undisturbed run")
 
 
 def _powerless() -> list[str]:
-    """Return the words before a command that take the power of root from it."""
+    """Return the words before a command that remove the capabilities of root, so that permissions apply to it."""
     if os.geteuid():
         return []
     tool = shutil.which("setpriv")
@@ -117,7 +120,7 @@ def _unlocked(folder: Path) -> None:
         path.chmod(0o755 if path.is_dir() else 0o644)
 
 
-# --- what a command says ---------------------------------------------------------------------------------------------
+# --- output of commands ----------------------------------------------------------------------------------------------
 @_fault("standard output into a pipe that is closed (`| head`)")
 def _closed_pipe(folder: Path) -> None:
     read, write = os.pipe()
@@ -370,7 +373,8 @@ def _open_ports(folder: Path) -> None:
     inodes = set()
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
-            if int(status.read_text().rpartition(")")[2].split()[3]) == process.pid:  # of its session
+            # the process belongs to the session of the pool
+            if int(status.read_text().rpartition(")")[2].split()[3]) == process.pid:
                 inodes |= {os.readlink(link) for link in (status.parent / "fd").iterdir()}
         except OSError:
             continue

@@ -1,4 +1,4 @@
-"""Run many cases in forked processes: a crash or a hang of a case ends its process and is counted; the rest goes on."""
+"""Run many cases in forked processes: if a case crashes or hangs, its process is replaced, and the case is counted."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from fem_mbs.errors import FemMbsError
 
 __all__ = ["Attack", "Tally", "Wrong", "judge", "run_attack"]
 
-#: One case: its seed makes it, and the word that is returned says how it ended: "accepted", "refused" ...
+#: A case: it is called with its seed, and returns a word for how it ended: "accepted", "refused" ...
 Case = Callable[[int], str]
 
-_SEED, _BEGAN, _AT = range(3)  # of a slot: seed that is tried, its beginning [s], its place among the seeds
-_MEMORY = 8 << 30  # bytes of address space, so that an absurd allocation fails
+_SEED, _BEGAN, _AT = range(3)  # entries of a slot: present seed, start of its case [s], index of the seed
+_MEMORY = 8 << 30  # limit of the address space in bytes, so that an absurd allocation fails
 _LONGEST_MESSAGE = 6000
 _POLL = 0.05  # seconds
-_PREPARES = 300.0  # seconds that a process may take before its first case
+_PREPARES = 300.0  # seconds in addition that a process may take before its first case
 
 
 class Wrong(Exception):
@@ -39,9 +39,12 @@ class Wrong(Exception):
 class Attack:
     """A kind of cases.
 
-    ``make`` gets a folder of its own and returns the case; it is called in every process.  ``seconds`` is the limit of
-    one case.  ``silent``: the case may print nothing.
-    ``warm``: a first case in the parent imports and compiles what all processes need.
+    Attributes:
+        name: of the kind; tried: what is tried, for the table.
+        make: is called in every process with a folder for it, and returns the case.
+        seconds: time limit of one case.
+        silent: output of the case to stdout or stderr is a failure.
+        warm: run one case in the parent process first, which imports and compiles what all processes need.
     """
 
     name: str
@@ -54,7 +57,7 @@ class Attack:
 
 @dataclass
 class Tally:
-    """What a run of cases has given: ends by word, and (seed, text) of every failure."""
+    """Results of many cases: the number of cases by word in ``ends``, and (seed, text) of each failure."""
 
     attack: Attack
     seeds: range
@@ -69,10 +72,11 @@ class Tally:
 
 
 def judge(call: Callable[[], object], *names: str) -> str:
-    """Return "accepted" or "refused"; an error must be of the package, in one line, and hold one of ``names``.
+    """Return "accepted" if the call returns, "refused" if it raises one valid error of the package.
 
     Raises:
-        Wrong: another exception, or an error that does not say where.
+        Wrong: the message of the error is empty, too long, has several lines, or contains none of ``names``.
+        Exception: any that is not an error of the package.
     """
     try:
         call()
@@ -87,7 +91,7 @@ def judge(call: Callable[[], object], *names: str) -> str:
 
 
 def run_attack(attack: Attack, count: int, workers: int = 1, first: int = 0) -> Tally:
-    """Try ``count`` seeds from ``first`` on in forked processes."""
+    """Run the cases of ``count`` seeds, from ``first`` on, in ``workers`` forked processes."""
     tally = Tally(attack, range(first, first + count))
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="fem-mbs-attack-") as folder:
@@ -96,7 +100,7 @@ def run_attack(attack: Attack, count: int, workers: int = 1, first: int = 0) -> 
             while sum(share.look() for share in shares):
                 time.sleep(_POLL)
         except KeyboardInterrupt:
-            pass  # what was tried until then counts
+            pass  # the cases until then count
         finally:
             for share in shares:
                 share.stop()
@@ -108,11 +112,12 @@ def run_attack(attack: Attack, count: int, workers: int = 1, first: int = 0) -> 
 
 
 class _Share:
-    """The cases of one process, which is replaced when a case has ended it."""
+    """The cases of one process at a time; a new process goes on where a case has ended the last one."""
 
     def __init__(self, attack: Attack, seeds: range, folder: Path) -> None:
         self.attack, self.seeds, self.folder = attack, seeds, folder
-        self.slot = np.frombuffer(mmap.mmap(-1, 24))  # stores of numbers are whole, those of a struct are not
+        # shared memory; a float is written in one store, so the parent reads no half of it
+        self.slot = np.frombuffer(mmap.mmap(-1, 24))
         self.pid = 0
         self.crashed: list[tuple[int, str]] = []
         folder.mkdir(parents=True)
@@ -128,7 +133,7 @@ class _Share:
             _work(self.attack, self.seeds, at, self.folder, self.slot)  # does not return
 
     def look(self) -> bool:
-        """Return whether there is more to do."""
+        """Check the process, replace it if it has ended or hangs; return whether cases remain."""
         if not self.pid:
             return False
         began, seed, at = self.slot[_BEGAN], int(self.slot[_SEED]), int(self.slot[_AT])
@@ -147,13 +152,13 @@ class _Share:
         return bool(self.pid)
 
     def stop(self) -> None:
-        """End the process."""
+        """Kill the process."""
         if self.pid:
             os.kill(self.pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)
 
     def collect(self, tally: Tally) -> None:
-        """Add what the processes have told."""
+        """Add the results of all processes to the tally."""
         tally.failures += self.crashed
         with contextlib.suppress(OSError):
             for line in (self.folder / "ends").read_text(encoding="utf-8").splitlines():
@@ -165,11 +170,11 @@ class _Share:
 
 
 def _work(attack: Attack, seeds: range, at: int, folder: Path, slot: np.ndarray) -> None:
-    """Try seeds in this process, and end it."""
+    """Run the cases of seeds from index ``at`` on in this process, then exit from it."""
     code = 1
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        faulthandler.disable()  # of pytest
+        faulthandler.disable()  # pytest enables it, and it would print
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         printed = os.open(folder / "printed", os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
@@ -181,7 +186,8 @@ def _work(attack: Attack, seeds: range, at: int, folder: Path, slot: np.ndarray)
         os.ftruncate(printed, 0)
         with (folder / "ends").open("a", encoding="utf-8") as told:
             for i in range(at, len(seeds)):
-                slot[_BEGAN] = time.monotonic()  # first: nobody may take the next case for one that has begun long ago
+                # set before the seed: the parent must not see a new seed with an old start
+                slot[_BEGAN] = time.monotonic()
                 slot[_SEED], slot[_AT] = seeds[i], i
                 end, text = "", ""
                 try:

@@ -1,4 +1,4 @@
-"""Cases of inputs: model files, decks, meshes, parts, tables, results; each a factory of `guard.Attack`."""
+"""Cases of damaged inputs: model files, decks, meshes, parts, tables, results.  Each function makes a `guard.Case`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WITH_KERNELS = 120.0  # seconds of a case that may compile a kernel on a busy m
 
 
 def _quiet() -> None:
-    warnings.simplefilter("ignore", RuntimeWarning)  # of numbers near the ends of their range
+    warnings.simplefilter("ignore", RuntimeWarning)  # overflows of very large numbers
 
 
 # --- model files -----------------------------------------------------------------------------------------------------
@@ -54,7 +54,7 @@ def mutated_model(text: str, rng: random.Random) -> bytes:
 
 
 def _model_folder(folder: Path) -> list[str]:
-    """Write what the model files name into a folder, and return them."""
+    """Write the files that the model files refer to into a folder, and return the texts of the model files."""
     from test_modelfile import MINIMAL, write
 
     write(folder, MINIMAL)
@@ -80,7 +80,7 @@ def _checks(folder: Path) -> Case:
 
 
 class _Enough(Exception):
-    """The run has taken its time."""
+    """Ends a run after its time limit."""
 
 
 def _runs(folder: Path) -> Case:
@@ -157,7 +157,7 @@ def _decks(suffix: str) -> Callable[[Path], Case]:
 
 
 def _listings(folder: Path) -> Case:
-    """Printed results of other programs, with which decks are compared, and their fields."""
+    """Return the case for printed results and fields of other programs (.dat, .f06, .frd)."""
     from fem_mbs.meshes.abaqus.calculix_dat import read_dat
     from fem_mbs.meshes.formats.frd import read_frd
     from fem_mbs.meshes.nastran.f06 import read_f06
@@ -178,7 +178,7 @@ def _listings(folder: Path) -> Case:
 
 # --- meshes ----------------------------------------------------------------------------------------------------------
 def sound(mesh: Any) -> None:
-    """Raise Wrong if a mesh is not sound."""
+    """Raise Wrong if a mesh is invalid: numbers that are not finite, missing nodes, empty sets."""
     if not np.isfinite(mesh.points).all():
         raise Wrong("points that are no numbers")
     for block in mesh.blocks:
@@ -211,7 +211,7 @@ def _meshes(hdf5: bool) -> Callable[[Path], Case]:
 
 
 def _shapes(folder: Path) -> Case:
-    """Surfaces (STL, OBJ) and tables (CSV)."""
+    """Return the case for surfaces (STL, OBJ) and tables (CSV)."""
     from fem_mbs.errors import Owner
     from fem_mbs.functions.columns import read_columns
     from fem_mbs.meshes.formats.shapes import read_shape
@@ -252,7 +252,11 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def _parts(own: bool) -> Callable[[Path], Case]:
-    """Parts in our own formats, which may give no other numbers; or in those of others, which have no checksums."""
+    """Return the factory of cases for reduced parts.
+
+    ``own``: in the formats of fem-mbs, which have checksums, so that damage must not change numbers; else in those of
+    other programs.
+    """
 
     def make(folder: Path) -> Case:
         from fem_mbs.parts.formats import read_part
@@ -297,7 +301,8 @@ def everything(folder: Path) -> list[str]:
 
 
 def _results(folder: Path) -> Case:
-    """Files of finished results, and of runs that were killed: no other numbers, and nothing of a crash."""
+    """Return the case for files of finished results and of killed runs: they are read with the same numbers, or
+    refused."""
     from written_results import begin, go_on, whole_run
 
     whole_run(folder / "whole")
@@ -330,7 +335,7 @@ def _results(folder: Path) -> Case:
 
 
 def _folders(folder: Path) -> Case:
-    """JSON files of results folders (mark, summary, end), damaged: opened, exported, continued or refused."""
+    """Return the case for JSON and XDMF files of results folders: open, export and continue, or refuse."""
     from written_results import begin, go_on, whole_run
 
     from fem_mbs.results.reader import Results, export
@@ -368,8 +373,8 @@ ATTACKS = {
     "meshes": Attack("meshes", "Gmsh, VTU, VTK, UNV, Medit, decks as meshes", _meshes(False)),
     "hdf5-meshes": Attack("hdf5-meshes", "Exodus and MED", _meshes(True), seconds=60.0),
     "shapes": Attack("shapes", "surfaces (STL, OBJ) and tables (CSV)", _shapes),
-    "parts": Attack("parts", "reduced parts in own formats (HDF5, Matrix Market): no other numbers", _parts(True)),
-    "foreign-parts": Attack("foreign-parts", "reduced parts in formats of others (DMIG, SID)", _parts(False)),
-    "results": Attack("results", "results, finished and killed: no other numbers", _results),
-    "folders": Attack("folders", "JSON and XDMF files of results folders: open, export, continue", _folders),
+    "parts": Attack("parts", "reduced parts in own formats (HDF5, Matrix Market): the same numbers or an error",
+    _parts(True)), "foreign-parts": Attack("foreign-parts", "reduced parts in formats of others (DMIG, SID)",
+    _parts(False)), "results": Attack("results", "results, finished and killed: the same numbers or an error",
+    _results), "folders": Attack("folders", "JSON and XDMF files of results folders: open, export, continue", _folders),
 }  # fmt: skip

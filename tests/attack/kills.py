@@ -1,5 +1,5 @@
-"""Cases of kills: SIGKILL at a random instant of runs, reductions and sweeps; nothing may be lost, and what is done
-again or continued gives the bits of a run that was never stopped."""
+"""Cases of killed processes: SIGKILL at a random instant of runs, reductions and sweeps.  No stored row may be lost,
+and a repeated or continued process must give the same bits as one that was never stopped."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ h = 0.004
 frames = 100
 restarts = 8
 """
-_KILLS = 3  # at most, one after another, before the run may come to its end
+_KILLS = 3  # largest number of kills, one after another, before the run may end
 
 
 def killed_after(work: Callable[[], object], seconds: float | None) -> bool:
-    """Do ``work`` in a forked process that is killed after some seconds (None: never); return whether it was.
+    """Do ``work`` in a forked process that is killed after ``seconds`` (None: never); return whether it was killed.
 
     Raises:
-        Wrong: it has ended by itself, and not well.
+        Wrong: the process has ended by itself with an error.
     """
     pid = os.fork()
     if not pid:
@@ -95,7 +95,7 @@ def _rows(folder: Path) -> dict[str, np.ndarray]:
 
 
 def _check_prefix(folder: Path, whole: dict[str, np.ndarray]) -> int:
-    """Return how many rows a killed run has left; they must be those of the whole run."""
+    """Check that the rows of a killed run are the first ones of the whole run, and return their number."""
     try:
         found = _rows(folder)
     except ResultsError as error:
@@ -175,7 +175,7 @@ def _reductions(folder: Path) -> Case:
         shutil.rmtree(place, ignore_errors=True)
         place.unlink(missing_ok=True)
         write_part(place, old)
-        late = rng.random() < 0.5  # only the writing, or all of it
+        late = rng.random() < 0.5  # kill during writing only, or at any time
 
         def work() -> None:
             write_part(place, new if late else reduce_part(block(), ends, modes=4))
@@ -187,7 +187,7 @@ def _reductions(folder: Path) -> Case:
         except ModelError as error:
             if place.suffix == ".h5":
                 raise Wrong(f"after a kill: {error}") from error
-            sizes = set()  # a folder without part.json is none yet
+            sizes = set()  # a folder without part.json is not a part yet
         if not sizes <= {old.size, new.size}:
             raise Wrong(f"a part of {sizes} coordinates")
         killed_after(work, None)

@@ -1,4 +1,7 @@
-"""Long runs: energy and momenta, memory and size of files over 1e6 steps; contact with friction over 1e5."""
+"""Long runs: energy balance, memory and file size of a mechanism over 1e6 steps, of contact with friction over 1e5.
+
+Momenta are not checked: supports and weight change them.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,12 @@ from .guard import Attack, Case, Wrong
 
 __all__ = ["ATTACKS", "contact", "mechanism"]
 
-_ENERGY = 1e-9  # of the mechanism, relative, after all steps
-_GROWTH = 32e6  # bytes that a run may grow by from a tenth of its steps to its end
+_ENERGY = 1e-9  # closing error of the energy balance of the mechanism, over the range of the energy
+_GROWTH = 32e6  # bytes by which memory may grow after the first tenth of the steps
 
 
 class _Watch:
-    """Note the memory of this process when a tenth of the run is done, and at its end."""
+    """Records the memory of this process in bytes: ``early`` after a tenth of the run, ``late`` at its end."""
 
     def __init__(self) -> None:
         self.early = self.late = 0
@@ -33,10 +36,10 @@ class _Watch:
 
 
 def mechanism(folder: Path, steps: int) -> dict[str, float]:
-    """Two bodies on pins and a spring between them and the ground, free of friction; return what was measured.
+    """Run a double pendulum: two bodies on pins, without friction.  Return the measured values by their names.
 
     Raises:
-        Wrong: energy or momentum drifts, memory or file grow.
+        Wrong: the energy balance does not close, rows are missing, or memory or the file grow too much.
     """
     from fem_mbs import Model
 
@@ -49,7 +52,8 @@ def mechanism(folder: Path, steps: int) -> dict[str, float]:
 
 
 def contact(folder: Path, steps: int) -> dict[str, float]:
-    """A block on a spring that slides with friction on the ground, pressed by its weight; errors as `mechanism`."""
+    """Run a ball on the ground with friction, pulled by a spring; it rolls and slides.  Result and errors as
+    `mechanism`."""
     from fem_mbs import Model
 
     m = Model(dimension=2, gravity=(0.0, -9.81), title="ball on a floor")
@@ -83,7 +87,7 @@ def _measured(model: Any, folder: Path, steps: int, h: float, tolerance: float) 
         raise Wrong(f"the process grows by {1e-6 * (watch.late - watch.early):.0f} MB")
     if size > 1.2 * per_row * rows + 2e6:
         raise Wrong(f"{size / rows:.0f} bytes a step on disk for {per_row} of series")
-    return {"energy": error, "grown MB": 1e-6 * (watch.late - watch.early), "bytes a step": size / rows}
+    return {"energy": error, "memory growth [MB]": 1e-6 * (watch.late - watch.early), "bytes per step": size / rows}
 
 
 def _case(what: Callable[[Path, int], dict[str, float]], steps: int) -> Callable[[Path], Case]:

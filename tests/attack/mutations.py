@@ -15,7 +15,7 @@ WORDS = [
 
 
 def mutated_bytes(data: bytes, rng: random.Random) -> bytes:
-    """Return content with one to three changes of bytes, words, lines or length."""
+    """Return data with one to three random changes of bytes, words, lines or length."""
     for _ in range(rng.randint(1, 3)):
         if len(data) < 2:
             return data
@@ -45,7 +45,7 @@ def mutated_bytes(data: bytes, rng: random.Random) -> bytes:
 
 
 def mutated_lines(text: str, rng: random.Random) -> str:
-    """Return a text of which one to four lines are lost, doubled, exchanged, filled or changed in a character."""
+    """Return a text with one to four lines removed, doubled, exchanged, inserted or changed in a character."""
     lines = text.splitlines()
     for _ in range(rng.randint(1, 4)):
         i, j, kind = rng.randrange(len(lines)), rng.randrange(len(lines)), rng.randrange(6)
@@ -65,7 +65,7 @@ def mutated_lines(text: str, rng: random.Random) -> str:
 
 
 def flipped(data: bytes, rng: random.Random) -> bytes:
-    """Return a binary file that was cut, or some of whose bits or blocks have changed: what disks and copies do."""
+    """Return binary data that is cut, or has changed bits or blocks: the damage that disks and copying cause."""
     kind = rng.randrange(6)
     if kind == 0:
         return data[: rng.randrange(len(data))]

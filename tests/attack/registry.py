@@ -1,4 +1,4 @@
-"""All attacks by name, how many cases a whole run has of each, and groups of them."""
+"""All attacks by name, the usual number of cases of each, and groups of attacks."""
 
 from __future__ import annotations
 

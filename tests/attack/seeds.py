@@ -1,4 +1,4 @@
-"""Sound inputs that attacks begin with: those of the tests and examples, and meshes that meshio writes."""
+"""Valid inputs, which attacks damage: those of the tests and examples, and meshes written by meshio."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from places import DATA, DECKS, ROOT, SHARED_DECKS  # noqa: E402
 
 __all__ = ["INCLUDED", "decks", "listings", "meshes", "model_files", "parts", "shapes"]
 
-#: A deck includes this file, and errors in it name it.
+#: A file that a deck includes; errors in it name it.
 INCLUDED = ("portal_nodes.inc",)
-_LARGEST = 60_000  # bytes of a deck
+_LARGEST = 60_000  # bytes; larger decks are left out
 
 
 @cache
 def model_files() -> list[str]:
-    """Return texts of small model files that need no other file than those of `test_modelfile`."""
+    """Return texts of small model files that refer to no other files than those of `test_modelfile`."""
     from test_modelfile_fuzz import TEXTS
 
     names = ("arm", "cable_whip", "lee_frame", "mast", "portal_frame", "rotor", "lane_change")
@@ -35,7 +35,7 @@ def model_files() -> list[str]:
 
 
 def decks(suffix: str, folder: Path) -> list[bytes]:
-    """Return small decks, and write what they include into a folder."""
+    """Return small decks, and write the files that they include into a folder."""
     for name in INCLUDED:
         shutil.copy(DECKS / name, folder)
     found = sorted([*DECKS.rglob(f"*{suffix}"), *(SHARED_DECKS.glob(f"*{suffix}") if SHARED_DECKS.is_dir() else ())])
@@ -75,7 +75,7 @@ def meshes(folder: Path) -> list[tuple[str, bytes]]:
     for name, hdf in (("classic.ex2", False), ("hdf.exo", True)):
         exodus(folder / name, "hexahedron", hdf)
         out.append((Path(name).suffix, (folder / name).read_bytes()))
-    with contextlib.redirect_stderr(io.StringIO()):  # (meshio warns there of text files)
+    with contextlib.redirect_stderr(io.StringIO()):  # meshio prints warnings about text files
 
         def put(name: str, *options: dict, **data: object) -> None:
             for option in options or ({},):
@@ -106,7 +106,8 @@ def shapes(folder: Path) -> list[tuple[str, bytes]]:
 
 
 def parts(folder: Path, own: bool) -> list[Path]:
-    """Write reduced parts into a folder, in our own formats or in those of other programs; return where."""
+    """Write reduced parts into a folder, in the formats of fem-mbs (``own``) or of other programs; return their
+    paths."""
     from test_convert_parts import block
 
     from fem_mbs.analysis.reduction.reduce import reduce_part

@@ -19,12 +19,12 @@ from attack.long_runs import contact, mechanism
 from attack.registry import ATTACKS
 from fem_mbs.errors import ModelError
 
-#: Cases of each kind; a kind that is not here begins processes that take longer.
+#: Number of cases of each kind.  The other kinds start slow processes; long tests run some of them.
 SAMPLE = {
     "models": 40, "abaqus": 40, "nastran": 40, "listings": 60, "meshes": 100, "shapes": 100, "parts": 30,
     "foreign-parts": 30, "results": 30, "folders": 6, "killed-reductions": 4,
 }  # fmt: skip
-_FIRST = 1_000_000  # seeds that long runs have not tried
+_FIRST = 1_000_000  # first seed, beyond those of the command
 
 
 @pytest.mark.parametrize("name", SAMPLE)

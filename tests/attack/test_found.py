@@ -1,4 +1,4 @@
-"""What attacks have found, each as a test of its own."""
+"""A test for each defect that attacks have found."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_names_of_files_are_short_and_apart():
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs pipes with names")
 def test_a_pipe_is_no_file(tmp_path):
-    """Whoever opened it would wait for its writer for ever."""
+    """Opening it would wait for a writer for ever."""
     path = tmp_path / "a.toml"
     os.mkfifo(path)
     with pytest.raises(OSError, match="no file"):

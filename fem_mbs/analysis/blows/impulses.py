@@ -37,7 +37,7 @@ class Reach:
     """Touching contacts ``which`` (k,) of a model at a state: their rows and inverse masses.
 
     Attributes:
-        fun: (n_fun, 3) of the time functions then.
+        fun: (n_fun, 3) values of the time functions at the instant of the blow.
         A: (k dim, k dim) changes of speeds by impulses [1/kg].
         speeds: (k, dim) relative speeds, normal first [m/s].
     """
@@ -57,7 +57,7 @@ class Reach:
         """Return what impulses of contacts ``which`` reach at row 0 of a state.
 
         Args:
-            fun: (n_fun, 3) of the time functions, alike at start, middle and end.
+            fun: (n_fun, 3) values of the time functions, the same for start, middle and end of a step.
 
         Raises:
             AnalysisError: a node has no mass.

@@ -14,13 +14,14 @@ poisson   The normal impulse grows from zero; friction follows Coulomb's law at 
 stronge   Likewise, but restitution gives back e^2 of the work of compression (Stronge, Proc. R. Soc. A 431 (1990),
           169-181).
 
-With a tangential restitution e_t surfaces that stick give slip back (R.L. Garwin, Am. J. Phys. 37 (1969), 88-92; R.
-Cross, Am. J. Phys. 70 (2002), 1093-1102): with the impulse p_C = -A^-1 v of sticking without restitution
+With a tangential restitution e_t, surfaces that stick rebound tangentially with e_t times the slip before the blow
+(R.L. Garwin, Am. J. Phys. 37 (1969), 88-92; R. Cross, Am. J. Phys. 70 (2002), 1093-1102).  With the impulse p_C = -A^-1
+v of sticking without restitution
 
     p = ((1 + e) p_Cn, (1 + e_t) p_Ct), with "newton" p = -A^-1 ((1 + e) v_n, (1 + e_t) v_t)
 
-if |p_t| <= mu_s p_n.  Else friction slips in the direction of this p_t, unless the law without e_t slips all through
-the blow: then e_t changes nothing.
+if |p_t| <= mu_s p_n.  Otherwise the contact slips, with friction in the direction of this p_t.  If the contact would
+slip during the whole blow without e_t, then e_t changes nothing.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ _PIECES = 50  # of the path of a blow
 
 @dataclass(frozen=True)
 class Blow:
-    """The law of a blow: its name, restitution ``e``, friction ``mu`` and the greater one ``static`` of no slip, and
-    tangential restitution ``back``."""
+    """The law of a blow: its name, the coefficients of restitution ``e``, of sliding friction ``mu`` and of static
+    friction ``static`` >= mu, and the coefficient of tangential restitution ``back``."""
 
     law: str
     e: float
@@ -79,7 +80,7 @@ def ending(before: np.ndarray, after: np.ndarray, reference: float) -> str:
 
 
 def _bouncing(A: np.ndarray, v: np.ndarray, blow: Blow) -> tuple[np.ndarray, str]:
-    """Return the impulse of surfaces that give slip back, and how the blow ends."""
+    """Return the impulse (dim,) [N s] with tangential restitution, and how the blow ends (`ending`)."""
     factors = np.full(v.size, 1.0 + blow.back)
     factors[0] = 1.0 + blow.e
     p = -np.linalg.solve(A, factors * v) if blow.law == "newton" else -factors * np.linalg.solve(A, v)

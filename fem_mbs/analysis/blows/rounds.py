@@ -99,7 +99,8 @@ def _round(A: np.ndarray, v: np.ndarray, blows: Sequence[Blow]) -> tuple[np.ndar
         return p[None], [mode]
     k, dim = v.shape
     e = np.array([blow.e for blow in blows])
-    slip = -np.array([blow.back for blow in blows])[:, None] * v[:, 1:]  # what those that stick give back
+    # slip after the blow of contacts that stick: tangential restitution
+    slip = -np.array([blow.back for blow in blows])[:, None] * v[:, 1:]
     none = np.zeros(k)
     rough = any(blow.mu or blow.static for blow in blows)
     if not rough or all(blow.law == "newton" for blow in blows):
@@ -108,7 +109,7 @@ def _round(A: np.ndarray, v: np.ndarray, blows: Sequence[Blow]) -> tuple[np.ndar
         compression = _Phase(A, v, blows, none, none, np.zeros_like(slip))
         first = compression.solve()
         between = v + (A @ first.ravel()).reshape(k, dim)
-        slip[~compression.sticks] = 0.0  # what slips at the end of compression gives nothing back
+        slip[~compression.sticks] = 0.0  # contacts that slip at the end of compression have no tangential restitution
         p = first + _Phase(A, between, blows, none, e * first[:, 0], slip).solve()
     after = v + (A @ p.ravel()).reshape(k, dim)
     size = float(np.linalg.norm(v))
@@ -122,8 +123,8 @@ def _round(A: np.ndarray, v: np.ndarray, blows: Sequence[Blow]) -> tuple[np.ndar
 class _Phase:
     """A phase of blows: normal speeds after it of at least ``speed`` (k,) or normal impulses of ``least`` (k,).
 
-    A contact has the greater impulse of both conditions; friction sticks, which takes slip to ``slip`` (k, dim - 1), or
-    slips.
+    Each contact has the greater of the impulses that its two conditions demand.  Either it sticks, and its slip
+    velocity becomes ``slip`` (k, dim - 1), or it slips.
     """
 
     def __init__(

@@ -430,8 +430,8 @@ class BlowStepping(Stepping):
             return
         after = reach.speeds + (reach.A @ p.ravel()).reshape(p.shape)
         loss = -0.5 * float(np.sum(p * (reach.speeds + after)))
-        # velocities of a step fit joints and rates of directors to second order; what these take from the rest in a
-        # blow is booked, too: the change of the energy of the state itself
+        # velocities of a step satisfy the joints, and match the rates of directors, only to second order in h: so book
+        # the change of the kinetic energy of the state, and not the work of the impulses
         change = -float(self.energies(reach.fun)[C.KINETIC])
         reach.strike(p)
         change += float(self.energies(reach.fun)[C.KINETIC])

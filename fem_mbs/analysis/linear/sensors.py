@@ -40,9 +40,9 @@ def slope(sensor: Sensor, values: np.ndarray, record: np.ndarray, length: float)
 def slopes(
     sensor: Sensor, values: np.ndarray, record: np.ndarray, length: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the derivatives (s, k, r), values (s, k) and flags (s,) of `slope` at many ``values`` (s, r).
+    """Return the derivatives (s, k, r), values (s, k) and flags (s,) of `slope` at s states with ``values`` (s, r).
 
-    Where the flag is set for one of several states, the derivatives of that are zero.
+    If the flag is set for some of the states only, the derivatives at these states are zero.
     """
     if sensor.vector(values[:1]) is None:
         return *_difference(_evaluated(sensor), values, record, length), np.zeros(len(values), bool)
@@ -56,8 +56,8 @@ def slopes(
 
 
 def _difference(evaluate, values: np.ndarray, record: np.ndarray, length: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return derivatives (s, k, r) of a function of rows of records at values (s, r), by differences of order 4, and
-    its values (s, k)."""
+    """Return the derivatives (s, k, r) of ``evaluate`` (records (s, r) to values (s, k)) at ``values``, by differences
+    of order 4, and its values (s, k) there."""
     where = (record[:, 0] == S.REC_Q) | (record[:, 0] == S.REC_D)
     # what is no place enters linearly
     size = np.where(where, _STEP, np.maximum(np.abs(values), 1.0))
@@ -73,10 +73,11 @@ def _difference(evaluate, values: np.ndarray, record: np.ndarray, length: float)
 def place_records(
     system: Compiled, Q: np.ndarray, D: np.ndarray, record: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Return records (s, r) of places in states Q (s, N), D (s, nr, w), and their derivatives (s, r, N).
+    """Return the recorded positions and directors (s, r) of s states, and their derivatives (s, r, N) by all dofs.
 
     Args:
-        record: (r, 2) positions (REC_Q) and entries of directors (REC_D).
+        Q: (s, N) coordinates; D: (s, nr, w) directors.
+        record: (r, 2) kind (REC_Q: coordinate, REC_D: entry of a director) and index of each recorded value.
     """
     values, by = np.zeros((len(Q), len(record))), np.zeros((len(Q), len(record), system.n_dof))
     rotations, width = system.system.rotations, D.shape[-1]

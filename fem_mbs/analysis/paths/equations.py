@@ -34,10 +34,10 @@ _CONVERGED = 1e-10  # change in an iteration over the size of the path
 _SMALL = 1e-6  # the same, below which an iteration that stands still has reached round-off
 _ROUND_OFF = 1e-12  # change that counts as none [rad], or over the model's length
 _LARGEST = 0.5  # the same: more is divided
-_FAR = 10.0  # motion of the linear equations over the model's length that is none
-_WORSE = 4.0  # change over the one before, both by new matrices, at which the iteration is given up
+_FAR = 10.0  # largest displacement of the linear equations over the model's length that is accepted
+_WORSE = 4.0  # ratio of two successive changes, both with new matrices, above which the iteration is given up
 _QUICK = 0.1  # change over the one before with which the matrices are kept
-_ENTRIES = 1 << 22  # of the matrices of states that are assembled at a time
+_ENTRIES = 1 << 22  # matrix entries of the states that are assembled at a time
 
 
 class Equations:
@@ -76,7 +76,7 @@ class Equations:
         found = self._solved(motion, u, None)
         if found is None:
             return None
-        # the same with rates of the mid-point rule: a forward run then stays on the path
+        # solve again with rates of the mid-point rule, so that a forward run by this rule stays on the path
         motion, u, window = found
         self._share = tuple(midpoint_share(a, WEIGHT) for a in (motion.V, motion.A))
         better = self._solved(self.motion(motion.Q, motion.D), u, window)
@@ -86,8 +86,13 @@ class Equations:
     def _solved(
         self, motion: Motion, u: np.ndarray, window: Window | None
     ) -> tuple[Motion, np.ndarray, Window] | None:  # fmt: skip
-        """Return the same for rates with the present share added; ``window``: matrices that serve at first."""
-        change, own = np.inf, np.inf  # ``own``: change by matrices about the motion itself
+        """Return motion, efforts and linear equations as `solve` does, for the rates that `motion` gives: those of
+        compact differences, plus ``_share`` where it is set.
+
+        Args:
+            window: linear equations that the first iterations use; None: they are formed about the motion.
+        """
+        change, own = np.inf, np.inf  # last change; last one that was found with new matrices
         length = max(self.compiled.system.length, 1e-300)
         moves = min(1.0, float((np.ptp(self.path, axis=0) / length).max()))
         for number in range(_ITERATIONS):
@@ -165,7 +170,7 @@ class Equations:
         return Motion(Q, D, V, A)
 
     def _instants(self, motion: Motion) -> Iterator[Instants]:
-        """Yield the equations of motion of all steps, as many at a time as memory allows."""
+        """Yield the equations of motion at all ends of steps, a limited number at a time."""
         step = max(1, _ENTRIES // self.compiled.system.n_dof**2)
         for first in range(0, len(self.times), step):
             own = slice(first, first + step)

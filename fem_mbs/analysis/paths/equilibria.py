@@ -120,7 +120,7 @@ class Follower:
                 break
             part = min(1.0, _LARGEST / change) if change > 0.0 else 1.0
             u = u + part * du
-            # the matrices of the first iteration are without the forces of the efforts
+            # the first iteration has no efforts yet, so its stiffness lacks their share
             if number and (change <= _CONVERGED or (change <= 1e3 * _CONVERGED and change >= last)):
                 return Equilibrium(lin.state(0), found, u, self.efforts.coordinates(lin)[0], at)
             last = change
@@ -133,7 +133,7 @@ class Follower:
         )  # fmt: skip
 
     def _at(self, state: S.State, t: float) -> Instants:
-        """Return the equations about a state, at rest."""
+        """Return the equations of motion at a state at rest; arrays have a first index of size 1."""
         return Instants(self.compiled, self.assembly, np.array([t]), self.loading, state.Q[:1], state.D[:1])
 
     def _moved(self, state: S.State, u: np.ndarray) -> S.State:

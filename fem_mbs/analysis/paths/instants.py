@@ -1,4 +1,4 @@
-"""Equations of motion about many instants of a motion at once, with multipliers that balance them."""
+"""Equations of motion at many instants of a given motion at once, with multipliers of least residual."""
 
 from __future__ import annotations
 
@@ -21,16 +21,18 @@ _BALANCED = 5  # iterations for multipliers that forces depend on
 
 
 class Instants:
-    """States at times, their equations of motion, and multipliers that balance them as well as they can.
+    """The equations of motion at s given states, linear about each.  Multipliers are those with the least residual.
 
     Attributes:
-        tangents: matrices over all dofs.
-        dofs: (n,) the unknowns that supports and motions leave.
-        residual: (s, n) forces out of balance, inertia and multipliers included; gaps: (s, m) of the constraints.
+        tangents: forces and matrices over all dofs.
+        dofs: (n,) numbers of the unknown dofs: those that neither supports nor motions prescribe.
+        residual: (s, n) unbalanced forces [N], moments [N m], with inertia and constraint forces.
+        gaps: (s, m) values of the constraints.
 
     Args:
         assembly: of the model.
-        Q, D: (s, N), (s, nr, w) as states keep them; times: (s,) [s].
+        times: (s,) [s].
+        Q, D: (s, N) coordinates, (s, nr, w) directors, as in a state.
         V, A: (s, N) velocities and accelerations; None: at rest.
     """
 
@@ -67,7 +69,8 @@ class Instants:
             self.tangents = here.under(here.states._replace(U=U))
 
     def _with_sharing(self, columns: np.ndarray) -> np.ndarray:
-        """Return columns (s, n, m) and those of dofs that share an unknown."""
+        """Return the columns (s, n, m) of multipliers, and after them those of the conditions of dofs that share an
+        unknown."""
         shared = np.broadcast_to(self._sharing.T, (len(columns), *self._sharing.T.shape))
         return np.concatenate((columns, shared), axis=2)
 
@@ -98,7 +101,8 @@ class Instants:
         return any(block.owners is not None and (block.owners >= 0).any() for block in self.system.blocks)
 
     def forces_of(self, functions: list[int], blocks: list[Block]) -> np.ndarray:
-        """Return the forces (s, n, k) per unit of functions that only loads in ``blocks`` follow."""
+        """Return the forces (s, n, k) on the unknowns per unit of the value of each function; only loads in ``blocks``
+        use these functions."""
         here = self.tangents
         fun = np.zeros_like(here.states.fun)
         base = here.under(here.states._replace(fun=fun)).force(blocks)
@@ -110,13 +114,13 @@ class Instants:
         return np.stack(columns, axis=2)[:, self.dofs]
 
     def expand(self, q: np.ndarray) -> np.ndarray:
-        """Return increments (..., N) of all dofs from those of the unknowns (..., n)."""
+        """Return increments (..., N) of all dofs from those q (..., n) of the unknowns."""
         out = np.zeros((*q.shape[:-1], self.system.n_dof))
         out[..., self.dofs] = q
         return out
 
     def state(self, number: int) -> S.State:
-        """Return one of them at rest, with its multipliers."""
+        """Return the state ``number`` with its multipliers, at rest."""
         new, here = self.system.initial_state(), self.tangents.states
         new.Q[:], new.D[:], new.U[:] = here.Q[number], here.D[number], here.U[number]
         new.V[:] = new.DD[:] = 0.0

@@ -63,10 +63,10 @@ def rates(system: Compiled, Q: np.ndarray, D: np.ndarray, h: float, weight: floa
 
 
 def midpoint_share(rates: np.ndarray, weight: float) -> np.ndarray:
-    """Return what must be added to rates (n + 1, ...) by compact differences of a weight so that they are those of the
-    mid-point rule, whose weight is 1/4, up to terms of the second order in the difference of the weights.
+    """Return a correction (n + 1, ...) of rates by compact differences with the weight w (`rates`).
 
-    The weight 1/4 itself leaves oscillations from step to step undetermined.
+    Rates plus correction are those of the mid-point rule, whose weight is 1/4, up to terms of second order in w - 1/4.
+    The weight 1/4 itself cannot be used: it leaves oscillations from step to step undetermined.
     """
     share = np.zeros_like(rates)
     share[1:-1] = (weight - 0.25) * (rates[2:] - 2.0 * rates[1:-1] + rates[:-2])
@@ -75,11 +75,12 @@ def midpoint_share(rates: np.ndarray, weight: float) -> np.ndarray:
 
 
 def spline_through(a: np.ndarray) -> np.ndarray:
-    """Return values (n + 1, p) of a cubic spline whose mid-step values a forward run by the mid-point rule averages to
-    the same as those of the efforts a (n + 1, p) at ends of steps.
+    """Return the values (n + 1, p) at ends of steps of a cubic spline that replaces the efforts a (n + 1, p) there in a
+    forward run by the mid-point rule.
 
-    Two neighbouring mid-step values of a spline u have the mean W u - (h^2/8) W u'' with the weight 1/4, where u'' has
-    the weight 1/6; so u is to a as weights 1/24 to 1/6.
+    The run uses mid-step values.  The mean of two neighbouring ones of a spline u is W u - (h^2/8) W u'', W with the
+    weight 1/4; second derivatives of splines are differences over h^2 with the weight 1/6.  Setting this mean equal to
+    that of a gives W_1/24 u = W_1/6 a, W_w x = w x[n-1] + (1 - 2 w) x[n] + w x[n+1].
     """
     b = a.copy()
     b[1:-1] += (a[2:] - 2.0 * a[1:-1] + a[:-2]) / 6.0
@@ -90,7 +91,8 @@ def spline_through(a: np.ndarray) -> np.ndarray:
 
 
 def _unweighted(a: np.ndarray, weight: float) -> np.ndarray:
-    """Return x with w x[n-1] + (1 - 2 w) x[n] + w x[n+1] = a[n]; zero at the start, kept at the end."""
+    """Return x with w x[n-1] + (1 - 2 w) x[n] + w x[n+1] = a[n]; x is zero at the start, and constant over the last
+    step."""
     bands = np.full((3, len(a)), weight)
     bands[1] = 1.0 - 2.0 * weight
     right = a.copy()

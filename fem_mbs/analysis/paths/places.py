@@ -50,7 +50,7 @@ class Outputs:
         return np.column_stack(columns)
 
     def at(self, lin: Instants, owner: Owner) -> tuple[np.ndarray, np.ndarray]:
-        """Return the outputs (s, p) at instants and their derivatives (s, p, N) by all dofs.
+        """Return the outputs (s, p) at s instants, and their derivatives (s, p, N) by all dofs.
 
         Raises:
             ModelError: a sensor is the length of a vector that vanishes.
@@ -84,7 +84,8 @@ class Outputs:
 
 
 def _derived(lin: Instants, sensor: Sensor, owner: Owner) -> tuple[np.ndarray, np.ndarray]:
-    """Return the columns (s, k) of a sensor of places at instants, and their derivatives (s, k, N) by all dofs."""
+    """Return the k columns (s, k) of a sensor of positions or rotations at s instants, and their derivatives (s, k, N)
+    by all dofs."""
     system, states = lin.system, lin.tangents.states
     record = system.system.record[sensor.first : sensor.last]
     values, by = place_records(system, states.Q[:, 0], states.D[:, 0], record)
@@ -187,7 +188,8 @@ class Efforts:
         return replace(compiled, system=compiled.system.with_parameters(par), functions=list(compiled.functions))
 
     def coordinates(self, lin: Instants) -> np.ndarray:
-        """Return the coordinates (s, p) of the joints at instants, from the start of the model [rad], [m]."""
+        """Return the coordinates (s, p) [rad], [m] of the joints at s instants, measured from the start of the
+        model."""
         tables = {i: lin.tangents.outputs(i) for i in {i for i, _ in self.places}}
         return np.stack([tables[i][:, e, 1] - lin.system.blocks[i].par[e, START] for i, e in self.places], axis=1)
 
@@ -214,7 +216,7 @@ class Efforts:
             compiled.functions[i] = make_function(float(values[k]))
 
     def at(self, lin: Instants) -> np.ndarray:
-        """Return the forces (s, n, p) on the unknowns per unit of each effort."""
+        """Return the forces (s, n, p) on the unknowns per unit of each effort, at s instants."""
         blocks = [lin.system.blocks[i] for i in sorted({i for i, _ in self.places})]
         return lin.forces_of(self.functions, blocks)
 
@@ -234,5 +236,6 @@ def find_efforts(compiled: CompiledModel, joints: Sequence[str], motors: Sequenc
 
 
 def projected(lin: Instants, outputs: Outputs, efforts: Efforts, owner: Owner) -> tuple[Projected, np.ndarray]:
-    """Return the matrices of small motions about instants with the bases of their zero dynamics; see `project`."""
+    """Return the matrices of small motions about s instants with the bases of their zero dynamics, and the numbers of
+    the instants without such bases; see `project`."""
     return project(*lin.dense(), efforts.at(lin), outputs.at(lin, owner)[1][:, :, lin.dofs])

@@ -189,7 +189,8 @@ class _Search:
 
     # --- the window ------------------------------------------------------------------------------------------------
     def _whole(self, given: float | None, zeros: np.ndarray | None, most: float = np.inf) -> float:
-        """Return a time before or after the path in whole steps: the one given, or that in which zeros [1/s] fade."""
+        """Return a time [s] before or after the path, in whole steps: the given one, else that in which motions with
+        these zeros [1/s] fade, but at most ``most``."""
         if given is not None:
             return round(given / self.h) * self.h
         if zeros is None:

@@ -5,14 +5,15 @@ At the steps n = 0 ... N increments q[n], multipliers y[n] and efforts u[n] obey
     M[n] a[n] + C[n] v[n] + K[n] q[n] + G[n]^T y[n] = B[n] u[n] - r[n],      G q[n] = -gaps,      Y q[n] = e[n],
     W a[n] = (q[n+1] - 2 q[n] + q[n-1])/h^2,    W v[n] = (q[n+1] - q[n-1])/(2 h),
 
-where W x[n] = w x[n-1] + (1 - 2 w) x[n] + w x[n+1].  Rows L[n]^T (`zeros`) leave y and u out.  Their equations f[n] = 0
-are solved as W f = 0, which needs no rates:
+where W x[n] = w x[n-1] + (1 - 2 w) x[n] + w x[n+1].  The rows L[n]^T (`zeros`) eliminate y and u.  The remaining
+equations f[n] = 0 are solved as W f = 0, which contains no rates:
 
     L[n]^T (M[n] (q[n+1] - 2 q[n] + q[n-1])/h^2 + C[n] (q[n+1] - q[n-1])/(2 h)) + W (L^T K q)[n] = -W (L^T r)[n].
 
-K is that of each step.  With K[n] for its neighbours too, a stiff part that turns by d from step to step would
-resist its rotation with EA d^2/L, and Newton's method would diverge.  M and C taken before W are exact up to terms of
-order h^2.  L[n] is turned within its span so that it changes as little as it can from step to step.
+W (L^T K q)[n] uses the K and L of each step.  With K[n] for both neighbours as well, a stiff part that turns by the
+angle d from step to step would resist its rotation with EA d^2/L, and Newton's method would diverge.  M[n] and C[n]
+stand outside of W; the error of this is of order h^2.  The basis L[n] is rotated within its span so that it changes as
+little as possible from step to step.
 
 This is one banded system of all steps: at the start all motions but those that grow are at rest, at the end none is
 left that would grow.  It gives the bounded solution, which Ledesma & Bayo (1993), eqs 26 to 28, find in the frequency
@@ -52,11 +53,12 @@ def check_size(unknowns: int, steps: int, owner: Owner) -> None:
 
 @dataclass(frozen=True)
 class Rows:
-    """Equations of states without efforts and multipliers, and of the efforts.
+    """The equations at s states, multiplied by L^T (which eliminates efforts and multipliers) and by U (which gives the
+    efforts).
 
     Attributes:
-        T, P, L, U, B: of `Projected`, with a first index of the state.
-        M, C, K: (s, k + p, n) rows L^T and U of the matrices.
+        T, P, L, U, B: as in `Projected`, with a first index of the state.
+        M, C, K: (s, k + p, n) products [L^T; U] M, [L^T; U] C, [L^T; U] K.
     """
 
     T: np.ndarray
@@ -70,13 +72,14 @@ class Rows:
 
     @classmethod
     def of(cls, at: Projected) -> Rows:
-        """Return those of many states."""
+        """Return the rows of s states from their matrices and bases."""
         both = np.concatenate((at.L.swapaxes(1, 2), at.U), axis=1)
         return cls(at.T, at.P, at.L, at.U, at.B, *(both @ A for A in (at.M, at.C, at.K)))
 
     @classmethod
     def joined(cls, parts: Sequence[Rows]) -> Rows:
-        """Return those of all states one after the other; bases L change as little as they can from one to the next."""
+        """Return the rows of all states in one object; the bases L are rotated within their spans so that they change
+        as little as possible from one state to the next."""
         all_ = cls(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(cls)))
         k = all_.L.shape[2]
         if not k:
@@ -95,8 +98,8 @@ class Window:
     """The equations of a window of N steps of h [s], about the states of a motion.
 
     Args:
-        at: equations of the (N + 1) ends of steps.
-        rests: matrices of the equilibria before and after the window.
+        at: equations at the N + 1 ends of steps.
+        rests: matrices at the equilibria before and after the window.
     """
 
     def __init__(self, at: Rows, rests: tuple[Projected, Projected], h: float, owner: Owner) -> None:
@@ -129,7 +132,8 @@ class Window:
         return q, u
 
     def _blocks(self, rows: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the matrices (N - 1, k, n) of q[n-1], q[n] and q[n+1] in some rows of the equations of steps."""
+        """Return the matrices (N - 1, k, n) of q[n-1], q[n] and q[n+1] in the equations of the inner ends of steps, for
+        the chosen ``rows`` of `Rows`."""
         m, c = self.at.M[1:-1, rows] / self.h**2, self.at.C[1:-1, rows] / (2.0 * self.h)
         K = WEIGHT * self.at.K[:, rows]
         return m - c + K[:-2], (1.0 / WEIGHT - 2.0) * K[1:-1] - 2.0 * m, m + c + K[2:]
@@ -177,7 +181,8 @@ class Window:
 
 
 def averaged(a: np.ndarray, w: float) -> np.ndarray:
-    """Return w a[n-1] + (1 - 2 w) a[n] + w a[n+1] (n + 1, ...), where a stays as it is before and after the window."""
+    """Return w a[n-1] + (1 - 2 w) a[n] + w a[n+1] (n + 1, ...); before and after the window a has its first and last
+    value."""
     wide = np.concatenate((a[:1], a, a[-1:]))
     return a + w * (wide[2:] - 2.0 * a + wide[:-2])
 
@@ -188,5 +193,5 @@ def _times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def _shifted(a: np.ndarray, step: int) -> np.ndarray:
-    """Return entries n - 1 (step 0), n or n + 1 for all inner n."""
+    """Return the entries a[n-1] (step 0), a[n] (step 1) or a[n+1] (step 2) for all inner n, (N - 1, ...)."""
     return a[step : len(a) - 2 + step]

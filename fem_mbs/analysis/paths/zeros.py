@@ -25,7 +25,7 @@ __all__ = ["Projected", "WEIGHT", "bounded", "decay_time", "null_space", "projec
 #: Weight of the neighbours in K (w q[n-1] + (1 - 2 w) q[n] + w q[n+1]).  With less than a fourth, zeros at infinity
 #: have one root inside of the unit circle and one outside, and changes of efforts do not ring from step to step.
 WEIGHT = 0.22
-_FADED, _FADED_SERIES = np.log(1e8), np.log(1e5)
+_FADED, _FADED_SERIES = np.log(1e8), np.log(1e5)  # decay that counts as faded: of one zero, of many in series
 _RANK = 1e-10  # singular values over the largest
 _INFINITE = 1e-9  # 1/s of zeros at infinity, over the largest finite one
 
@@ -68,7 +68,7 @@ class Projected:
 def _divided(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return orthonormal bases (s, n, k) of the null spaces of A (s, m, n), pseudo-inverses (s, n, m), and ranks (s,).
 
-    The bases are those of the smallest rank.
+    All bases have the same k = n - smallest rank.
     """
     s, m, n = A.shape
     if not m:
@@ -91,10 +91,10 @@ def null_space(A: np.ndarray) -> tuple[np.ndarray, int]:
 def project(
     M: np.ndarray, C: np.ndarray, K: np.ndarray, G: np.ndarray, columns: np.ndarray, B: np.ndarray, Y: np.ndarray
 ) -> tuple[Projected, np.ndarray]:
-    """Return the matrices of many states with their bases, and the numbers of the states in which an effort or an
-    output repeats others or the constraints, or in which the bases have another size than in the first.
+    """Return the matrices of s states with their bases, and the numbers of the singular states.
 
-    The bases are of use only where there is none of them.
+    A state is singular if an effort or an output depends linearly on others or on the constraints, or if the size of
+    its bases differs from that of the first state.  The bases are valid only if no state is singular.
     """
     p, m = B.shape[2], G.shape[1]
     across = columns.swapaxes(1, 2)
@@ -128,11 +128,11 @@ def zeros_of(at: Projected) -> tuple[np.ndarray, int]:
 
 
 def decay_time(zeros: np.ndarray) -> float:
-    """Return the time [s] in which motions with these zeros (k,), growing or decaying, fade.
+    """Return the time [s] in which motions with these zeros (k,) [1/s], growing or decaying, fade.
 
-    One zero takes ln(1e8) over its real part.  Several real ones alike act one after the other: the waves of a string
-    that has n elements pass n of them.  The response of such lags in series has a tail below exp(-a t)/prod(1 - a/rate)
-    for every a below the smallest rate (Chernoff's bound), here 1e-5.
+    One zero takes ln(1e8) over its real part.  Several real zeros of similar size act like first-order lags in series:
+    a string of n elements has n of them.  The tail of their response is below exp(-a t)/prod(1 - a/rate) for every a
+    below the smallest rate (Chernoff's bound); the time is that at which this bound is 1e-5.
     """
     rates = np.abs(zeros.real)
     single = _FADED / float(rates.min())

@@ -1,4 +1,4 @@
-"""Whether two models give the same numbers to an object that each of them holds."""
+"""Comparison of objects of two models: find those that a change of a parameter leaves equal."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ from fem_mbs.model.sensors.sensor import Sensor
 
 __all__ = ["alike"]
 
-#: Members of objects that are not compared: the model that holds them.
+#: Member of objects that is not compared: a reference to their model.
 _HOLDER = "model"
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Return whether two objects are known to hold the same numbers: equal values, containers of such, time functions
-    and sensors of such; any other object only if both are the same."""
+    """Return whether two objects certainly hold the same numbers.
+
+    Numbers, texts and arrays are compared by value; containers, dataclasses, time functions and sensors by their
+    members.  Objects of other types are alike only if they are one object.
+    """
     if one is other:
         return True
     if type(one) is not type(other):
@@ -33,7 +36,7 @@ def alike(one: Any, other: Any) -> bool:
         return len(one) == len(other) and all(map(alike, one, other))
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(alike(one[k], other[k]) for k in one if k != _HOLDER)
-    if isinstance(one, Expression):  # which its text determines
+    if isinstance(one, Expression):  # its text determines it
         return one.text == other.text and one.variables == other.variables
     if isinstance(one, (TimeFunction, Sensor, ObservedPoint)) or is_dataclass(one):
         return alike(vars(one), vars(other))

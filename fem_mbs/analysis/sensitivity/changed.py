@@ -21,19 +21,19 @@ from fem_mbs.model.model import Model
 
 __all__ = ["Changed", "ChangedModels", "Parameter", "derivative"]
 
-#: Change of a parameter over its size in differences of models, to both sides: their errors are of its fourth power
-#: (those of two models, which are taken where element parameters are linear, of its square),
-#: round-off over it, and tolerances of closed mechanisms and computed sections over it.  An error of the places at the
-#: start violates the derivatives of constraints, and comes over h^2 into the reactions of the first steps.
+#: Change of a parameter over its size, to both sides, in differences of models.  The errors of the derivatives are
+#: proportional to its fourth power (with two models, which are enough for linear parameters, to its square); round-off
+#: and the tolerances of closed mechanisms and computed sections are divided by it.  An error of the places at the
+#: start violates the derivatives of constraints, and enters the reactions of the first steps over h^2.
 STEP = 3e-4
 #: The same to one side: errors are of its square.
 SIDE = 3e-5
 #: Weights of differences of fourth order, by the change over `STEP`.
 _CENTRAL = {1.0: 2.0 / 3.0, -1.0: -2.0 / 3.0, 2.0: -1.0 / 12.0, -2.0: 1.0 / 12.0}
-_STRAIGHT = 1e-9  # part of a change that does not depend on the side, over the one that does, below which it is linear
+_STRAIGHT = 1e-9  # even part of a change (same sign on both sides) over its odd part, below which it counts as linear
 _JUMP = 0.05  # change that does not depend on the side, over the one that does, from which on numbers jump
 _ROUND_OFF = 1e-9  # of a number of an element over the largest of its kind
-#: Arrays of the state that a model begins with.
+#: Arrays of the state at the start of a model.
 _START = ("Q", "D", "V", "DD")
 _BESIDE = 1e-9  # of the duration, to both sides of the time of a jump
 _REST = 1e-14  # of a number that is the round-off of others, over the largest of the elements
@@ -98,7 +98,7 @@ class ChangedModels:
         self.of = [self._around(context, p) for p in parameters]
 
     def _around(self, context: RunContext, p: Parameter) -> list[Changed]:
-        """Return two or four models around a parameter, or nearer ones where it lies near the end of its range."""
+        """Return two or four models with a changed parameter; near the end of its range the changes are smaller."""
         return _wide(context, p) or _beside(context, p)
 
     def changes(self) -> Changes:
@@ -123,8 +123,8 @@ class ChangedModels:
 
 
 def _wide(context: RunContext, p: Parameter) -> list[Changed] | None:
-    """Return models to both sides of a parameter, None where one is refused: two where the model is linear in it, else
-    four for differences of fourth order."""
+    """Return models with a parameter changed to both sides: two where the model is linear in it, else four for
+    differences of fourth order.  Return None if one of the models is refused."""
     found: dict[float, RunContext] = {}
     try:
         for pair in ((1.0, -1.0), (2.0, -2.0)):
@@ -144,8 +144,11 @@ def _wide(context: RunContext, p: Parameter) -> list[Changed] | None:
 
 
 def _linear(context: RunContext, low: RunContext, high: RunContext) -> bool:
-    """Return whether numbers of elements, places, weight and the state of the start are linear in a parameter, and time
-    functions do not depend on it."""
+    """Return whether element parameters, places of supports, weight and the state at the start are linear in a
+    parameter, and time functions do not depend on it.
+
+    ``low`` and ``high``: the models with the parameter changed by the same amount to both sides of ``context``.
+    """
     if not all(alike(f, g) for f, g in zip(low.compiled.functions, high.compiled.functions, strict=True)):
         return False
 

@@ -120,7 +120,7 @@ class Derivatives:
         self.redundant = False
 
     def _reads_ledger(self) -> bool:
-        """Return whether a sensor reads energies, momenta or works of the ledger or of elements."""
+        """Return whether any sensor reads energies, momenta or works, of the ledger or of elements."""
         sensors, record = self.context.compiled.sensors, self.context.system.system.record
         if (record[:, 0] == S.REC_WORK).any():
             return True
@@ -134,7 +134,8 @@ class Derivatives:
         return False
 
     def _varied(self) -> np.ndarray:
-        """Return whether each parameter (n_par, n_sensors) may change what a sensor makes of its records."""
+        """Return whether each parameter may change the function by which a sensor evaluates its records, (n_par,
+        n_sensors) bool."""
         sensors = [[one.context.compiled.sensors for one in models] for models in self.models.of]
         count = len(self.context.compiled.sensors)
         return np.array(

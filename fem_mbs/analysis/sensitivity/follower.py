@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Changes", "Follower"]
 
-#: First change of positions over the model's length, and of rotations, in a difference; and with constraints, where
-#: round-off of places over it and over h^2 comes into the reactions of the first steps.
+#: First change of positions over the model's length, and of rotations, in a difference.  It is larger with constraints,
+#: where round-off of places, over this change and h^2, enters the reactions of the first steps.
 _MOTION, _CONSTRAINED = 3e-7, 6e-6
-_FLOOR = 1e-7  # change with constraints below which kinks do not reduce differences
-_LEFT = 1e-10  # what may be left of the solution of a step, by the estimate
+_FLOOR = 1e-7  # the same change: with constraints, kinks of laws do not make it smaller than this
+_LEFT = 1e-10  # estimated error of the solution of a step, over the solution, that is accepted
 #: Iterations with the factors of an earlier tangent, before the tangent is factored anew.
 _CHORDS = 10
-_CHORD = 1e-6  # relative residual of solutions with the factors of the run, which are corrected
+_CHORD = 1e-6  # relative residual of linear solutions with the factors of the run: later corrections reduce the error
 _CLOSE = 1e-11  # last increment over the solution, at which these end
 _FAST = 0.2  # contraction, above which they do
 
@@ -96,7 +96,7 @@ class Follower:
         )
         self.counter = np.zeros(S.N_COUNTER, np.int64)
         self.counter[S.NO_LEDGER] = not with_ledger
-        #: works of supports, and records, need their forces
+        #: whether reactions are differentiated: the works of supports need them, and sensors that record them
         self.with_reactions = with_ledger or bool((compiled.system.record[:, 0] == S.REC_REACTION).any())
         self.one = S.Output(
             ledger=f((2, C.N_LEDGER)), iterations=f(2, np.int32), residuals=f(2),
@@ -104,7 +104,7 @@ class Follower:
             frame_out=f((1, state.out.size)), frame_energy=f((1, state.energy.size)), frame_step=f(1, np.int64),
         )  # fmt: skip
         self.functions: Functions = []
-        self.varied = np.zeros(n, bool)  # parameters that change functions
+        self.varied = np.zeros(n, bool)  # parameters that change time functions
         self.works = f((n, 3))
         self.alternations: list[Alternation] = []
         self.factorisations = self.solutions = 0
@@ -120,7 +120,7 @@ class Follower:
         self.works[:] = 0.0
         a.dwork[:] = 0.0
         a.flags[:] = 0
-        # constraints hold positions: their errors come back in velocities and multipliers over h and h^2
+        # errors of positions violate constraints: they enter velocities over h and multipliers over h^2
         if (self.compiled.system.kind[self.compiled.system.unknown] == S.MULTIPLIER).any():
             a.motion[:] = np.maximum(a.motion, _CONSTRAINED)
             a.reals[F.FLOOR] = _FLOOR
@@ -235,7 +235,8 @@ class Follower:
         )
 
     def _solve(self, stepping: Stepping) -> None:
-        """Solve for a correction: with the step's own tangent, or the factors of the run."""
+        """Replace ``x``, the right side of a correction, by its solution, with the tangent at the end of the step or
+        with the factors that the run has left."""
         a, solver = self.arrays, stepping.solver
         assert solver is not None
         if a.flags[F.OWN]:

@@ -71,7 +71,8 @@ class Linearisation:
         rotation: the state turns steadily so: accelerations follow from it (velocities too), not from equations of
             motion.
         frame: of the increments; others than "fixed" need a rotation.
-        acceleration: (N,) of a state in steady motion, rotations in body axes; None: by the equations of motion.
+        acceleration: (N,) of a state in steady motion, angular ones in body axes; None: found from the equations of
+            motion.
 
     Raises:
         ModelError, AnalysisError: the state cannot be linearised.
@@ -265,7 +266,7 @@ class Linearisation:
 
     @cached_property
     def rolls(self) -> np.ndarray:
-        """Return which constraints (m,) bool bind velocities, as those of discs that roll without slip."""
+        """Return which constraints (m,) bool are nonholonomic, as those of discs that roll without slip."""
         return rolls_of(self)
 
     def constraint_rates(self) -> tuple[csr_matrix, csr_matrix, csr_matrix]:
@@ -383,8 +384,10 @@ class Linearisation:
         return None if keeps else self.eliminate()
 
     def eliminate(self, right: np.ndarray | None = None, pin: int = -1, rows: np.ndarray | None = None) -> Elimination:
-        """Return u = T q + u0 with right sides (m,) of the constraints, or of those of them in ``rows`` (m,) bool;
-        supports, motions and the dof ``pin`` stay in place."""
+        """Eliminate the constraints G u = right (m,), or those chosen by ``rows`` (m,) bool: return u = T q + u0.
+
+        Supports, motions and the dof ``pin`` stay in place.
+        """
         held = np.setdiff1d(np.arange(self.first), np.setdiff1d(self.dofs, [pin]))
         preferred = np.full(self.constraints.shape[0], -1)
         preferred[: self.system.n_dof - 1 - self.first] = self.system.preferred_dofs()
@@ -418,8 +421,8 @@ class Linearisation:
         self, M: csr_matrix, C: csr_matrix, K: csr_matrix, T: csr_matrix, more: np.ndarray | None = None
     ) -> tuple[csr_matrix, csr_matrix, csr_matrix, csr_matrix]:
         """Return matrices and basis with other units of the state variables, in which forces by them and their rates
-        by motions are of one size: eigenvalues stay, and rounding does not depend on the units; ``more`` (r,) of the
-        unknowns are state variables, too."""
+        by motions are of one size: eigenvalues stay, and rounding does not depend on the units; ``more`` (r,): numbers
+        of further unknowns that are state variables."""
         states = self.system.system.states
         states = np.flatnonzero(np.isin(np.arange(T.shape[0]), states) @ abs(T) > 0.0) if states.size else states
         states = states if more is None else np.union1d(states, more)

@@ -1,12 +1,12 @@
-"""Small motions of models whose constraints bind velocities: an eigenvalue problem without their multipliers.
+"""Small motions with nonholonomic constraints G v = 0: an eigenvalue problem without their multipliers.
 
-About a moving state a nonholonomic constraint G v = 0 becomes
+The holonomic constraints are eliminated first.  About a moving state the equations are then
 
-    G u' + H u = 0,   with the forces G^T y,
+    M u'' + C u' + K u + G^T y = 0,   G u' + H u = 0,
 
-beside M u'' + C u' + K u, after the holonomic ones are eliminated.  With u = N a + P b, G N = 0, G P = 1, the
-constraints are b' + H u = 0: b are state variables, with equations of first order and no mass.  The rows N^T hold no
-multipliers, and b'' = -H u' leaves
+where H u is the change of G v by displacements u.  With u = N a + P b, G N = 0, G P = 1, the constraints are
+b' + H u = 0: b are state variables, with equations of first order and no mass.  The equations of motion times N^T hold
+no multipliers y, and with b'' = -H u' they are
 
     N^T (M N a'' + (C - M P H) u' + K u) = 0,   b' + H u = 0.
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 __all__ = ["refuse_rolling", "rolling_problem", "rolls_of"]
 
-_SAME = 1e-7  # of what is left of constraints that repeat others, over their size
+_SAME = 1e-7  # difference of a constraint from a combination of others, over the largest entry, that counts as none
 
 
 def rolls_of(lin: Linearisation) -> np.ndarray:
-    """Return which constraints (m,) bool of a linearisation bind velocities."""
+    """Return which constraints (m,) bool of a linearisation are nonholonomic."""
     out = np.zeros(lin.constraints.shape[0], bool)
     for block in lin.system.blocks:
         if block.type.nonholonomic:
@@ -43,7 +43,7 @@ def rolls_of(lin: Linearisation) -> np.ndarray:
 
 
 def refuse_rolling(lin: Linearisation) -> None:
-    """Refuse matrices of a moving state with constraints G x = 0 where discs roll: theirs bind velocities.
+    """Refuse a moving state with rolling discs, for analyses whose matrices have constraints G x = 0 only.
 
     Raises:
         ModelError: a disc rolls.
@@ -57,22 +57,22 @@ def refuse_rolling(lin: Linearisation) -> None:
 
 
 def rolling_problem(lin: Linearisation) -> tuple[csr_matrix, csr_matrix, csr_matrix, csr_matrix, np.ndarray]:
-    """Return M, C, K (k, k) and T (N, k), u = T q, of the eigenvalue problem without constraints, and which of its
-    unknowns (r,) stand for the constraints of velocities.
+    """Return M, C, K (k, k) and T (N, k), u = T q, of the eigenvalue problem without constraints, and the numbers (r,)
+    of the unknowns b, which replace the nonholonomic constraints.
 
     Raises:
-        ModelError: constraints of velocities repeat each other at the state, but not next to it; or forces depend on
-            multipliers.
+        ModelError: nonholonomic constraints are linearly dependent at the state, but not next to it; or forces depend
+            on multipliers.
     """
     if lin.pressed:
         raise ModelError(
-            "friction in joints depends on their forces, beside discs that roll without slip",
+            "friction that depends on joint forces is not available together with discs that roll without slip",
             owner=Owner("Linearisation"),
             remedy="set the friction to zero, or use tyres in place of rolling discs",
         )
     if lin.frame != "fixed":
         raise ModelError(
-            f'frame = "{lin.frame}" knows no discs that roll without slip', owner=Owner("Linearisation"),
+            f'frame = "{lin.frame}" is not available with discs that roll without slip', owner=Owner("Linearisation"),
             remedy='take frame = "fixed"',
         )  # fmt: skip
     found = lin.eliminate(rows=~lin.rolls)
@@ -95,7 +95,11 @@ def rolling_problem(lin: Linearisation) -> tuple[csr_matrix, csr_matrix, csr_mat
 
 
 def _independent(G: csr_matrix, H: csr_matrix) -> np.ndarray:
-    """Return numbers of independent rows of G; the others must repeat them in G u' + H u, too."""
+    """Return the numbers of independent rows of G.
+
+    Raises:
+        ModelError: a dependent row of G u' + H u = 0 is no combination of the independent ones, since H differs.
+    """
     mask = independent_rows(G)
     keep, rest = np.flatnonzero(mask), np.flatnonzero(~mask)
     if rest.size:
@@ -103,7 +107,7 @@ def _independent(G: csr_matrix, H: csr_matrix) -> np.ndarray:
         left = np.abs(H[rest].toarray() - share @ H[keep].toarray())
         if left.max(initial=0.0) > _SAME * np.abs(H.toarray()).max(initial=0.0):
             raise ModelError(
-                "discs that roll repeat each other's constraints at this state, but not next to it",
+                "constraints of rolling discs are linearly dependent at this state, but not next to it",
                 owner=Owner("Linearisation"),
                 remedy="take one of them away, or a state that is not singular",
             )
@@ -111,7 +115,7 @@ def _independent(G: csr_matrix, H: csr_matrix) -> np.ndarray:
 
 
 def _split(G: csr_matrix, H: csr_matrix, size: np.ndarray) -> tuple[csr_matrix, csr_matrix, csr_matrix]:
-    """Return N with G N = 0, P with G P = 1, and H; pivots are the largest in units of ``size`` (n,)."""
+    """Return N with G N = 0, P with G P = 1, and H; pivots of G are chosen with unknowns in units of ``size`` (n,)."""
     r, n = G.shape
     order = qr(G.toarray() * size, mode="r", pivoting=True)[1]
     pivots, others = order[:r], np.sort(order[r:])

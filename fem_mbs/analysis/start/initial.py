@@ -510,7 +510,7 @@ def initial_accelerations(compiled: CompiledModel, state: S.State, t: float, lev
             - 2.0 * _displaced_gaps(compiled, state, jets, 0.0)
             + _displaced_gaps(compiled, state, jets, -step)
         ) / step**2
-        if any(block.type.nonholonomic for block in system.blocks):  # G' v of what binds velocities
+        if any(block.type.nonholonomic for block in system.blocks):  # G' v of nonholonomic constraints
             ahead, back = (_displaced_slides(compiled, state, jets, d) for d in (step, -step))
             gamma += (ahead - back) / (2.0 * step)
         gamma = np.concatenate((gamma, np.zeros(G.shape[0] - gamma.size)))
@@ -667,7 +667,8 @@ def state_accelerations(compiled: CompiledModel, state: S.State, t: float, step:
 
 
 def _displaced_slides(compiled: CompiledModel, state: S.State, jets: np.ndarray, step: float) -> np.ndarray:
-    """Return the velocities (n_mult,) that nonholonomic constraints forbid, likewise."""
+    """Return G v (n_mult,) of nonholonomic constraints after a motion of constant velocity and spin over ``step``
+    [s]."""
     trial = _displaced(compiled, state, step, np.zeros(compiled.system.n_dof))
     trial.V[1] = trial.V[0]
     return started(compiled, trial, jets[:, 0] + step * jets[:, 1]).slides

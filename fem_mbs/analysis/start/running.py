@@ -32,7 +32,7 @@ ROLLING: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]] =
     "tyre3": rolling_rows,
     "relaxing_tyre3": rolling_rows,
 }
-#: The same of discs that roll without slip, where their constraints do not act.
+#: The same functions for discs that roll without slip; they are used where the constraints of the discs do not act.
 _DISCS = {"disc_roll3": disc_rows}
 #: First parts of the names of element types that press parts together, which does not connect them.
 _PRESSING = ("contact", "impact", "surface")
@@ -75,27 +75,33 @@ class Run:
 
 @dataclass(frozen=True)
 class Frame:
-    """The frames in which mechanisms that run rest: ``field`` (first,), velocities of all dofs by the rigid motions,
-    spins in spatial axes; ``nodes`` (n,) bool, what moves; ``spins`` (n, rotation dofs), angular velocities of the
-    frames at nodes."""
+    """The moving frames of the running starts, in which their mechanisms rest.
+
+    Attributes:
+        field: (first,) velocities of all dofs by the rigid motions of the frames, angular ones in spatial axes.
+        nodes: (n,) bool, whether a node belongs to a running mechanism.
+        spins: (n, rotation dofs) angular velocities [rad/s] of the frame of each node, zero for nodes at rest.
+    """
 
     field: np.ndarray
     nodes: np.ndarray
     spins: np.ndarray
 
     def at(self, part: float) -> Frame:
-        """Return the frames at a part of their speeds."""
+        """Return the frames with ``part`` times their velocities."""
         return Frame(part * self.field, self.nodes, part * self.spins)
 
     def transport(self, system: Compiled) -> csr_matrix:
-        """Return P (N, N): velocities of displacements and rotations that rest in the frames of a model in space."""
+        """Return P (N, N): P u are the rates of displacements and rotations u that rest in the frames; models in
+        space."""
         at = np.flatnonzero(self.nodes)
         turning = at[system.nodes.rotational[at]]
         rows = np.vstack([system.offset[k][:, None] + i + np.arange(3) for k, i in ((at, 0), (turning, 3))])
         return crosses(system.n_dof, rows, np.vstack((self.spins[at], self.spins[turning])))
 
     def body_spins(self, system: Compiled, state: S.State) -> np.ndarray:
-        """Return the spins (nr, 3) of the frames in the axes of the nodes with rotations of a model in space."""
+        """Return the angular velocities (nr, 3) of the frames in the body axes of the nodes with rotations; models in
+        space."""
         turning = np.flatnonzero(system.nodes.rotational)
         rows = system.rot_row[turning]
         out = np.zeros((len(system.system.rotations), 3))

@@ -1,4 +1,4 @@
-"""Least solutions of singular equations whose unknowns and rows are of several units."""
+"""Solution of least norm of singular linear equations whose unknowns and rows have different units."""
 
 from __future__ import annotations
 
@@ -11,17 +11,20 @@ from fem_mbs.solvers.linear.service import factor
 
 __all__ = ["least_solution"]
 
-_DENSE = 600  # unknowns up to which the equations are solved with the least increments
-_RANK, _SOFT = 1e-11, 1e-11  # of the largest singular value; of the diagonal of larger problems
-_NOISE = 1e-10  # of the largest row or column of its kind
+_DENSE = 600  # unknowns up to which the solution has the least norm, by singular values
+_RANK = 1e-11  # singular values over the largest that count as zero
+_SOFT = 1e-11  # number that is added to the diagonal of larger problems, after scaling
+_NOISE = 1e-10  # entry of a row or column over the largest of its kind, below which it may be round-off
 
 
 def least_solution(A: csr_matrix, b: np.ndarray, unit: np.ndarray, rows: list[int]) -> np.ndarray:
-    """Return the least solution x (n,) of A x = b.
+    """Return the solution x (n,) of A x = b with the least norm, after rows and columns are scaled.
+
+    Above `_DENSE` unknowns, a small number on the diagonal makes the equations regular, and the solution is refined.
 
     Args:
-        unit: sizes of unknowns (n,); 0: by their columns.
-        rows: numbers of the rows of each kind, in their order, which have units in common.
+        unit: (n,) sizes of the unknowns, by which columns are scaled; 0: scaled by the largest entry of the column.
+        rows: how many successive rows have the same unit, for each unit; they add up to the number of rows.
     """
 
     def largest(axis: int) -> np.ndarray:
@@ -43,7 +46,10 @@ def least_solution(A: csr_matrix, b: np.ndarray, unit: np.ndarray, rows: list[in
 
 
 def _reciprocal(size: np.ndarray, kinds: list[int]) -> np.ndarray:
-    """Return 1/size (n,), of each kind with a floor: what is that small is round-off."""
+    """Return 1/size (n,), where a size below `_NOISE` times the largest of its kind is replaced by this bound.
+
+    ``kinds``: how many successive entries are of each kind.
+    """
     out = np.ones(size.size)
     for last, count in zip(np.cumsum(kinds), kinds, strict=True):
         own = size[last - count : last]

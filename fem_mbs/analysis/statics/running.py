@@ -1,16 +1,21 @@
-"""Steady running: the state in which a mechanism moves steadily, with all forces that velocities cause.
+"""Steady running: the state in which a mechanism moves steadily, under all forces that depend on velocities.
 
-Seen from a frame that translates with V, or turns with the constant W about an axis, the mechanism of a running start
-rests but for parts that spin: v = V + W x (x - c), a = W x v, w = W + R e s with constant e in the axes of the part
-and a speed s; alpha = W x (R e s).  Sought are places q, multipliers y, spins s in the span Z of those that joints and
-springs allow, and efforts p, of
+The frame of a running start translates with the velocity V, or turns with the constant angular velocity W about an axis
+through c.  The mechanism rests in this frame, except for parts that spin about axes e, fixed in the part, with the
+speeds s:
 
-    f(q, v, a, y, p) = 0,   g(q, p) = 0,   G v = 0 (rolling discs),   places along the way held, angles of spins held.
+    v = V + W x (x - c),   a = W x v,   w = W + R e s,   alpha = W x (R e s).
 
-Displacements u that rest in the frame have the rates P u and P^2 u, P = [W]_x, changes z of spins the rates z and
-2 P z, so that the tangent is
+Unknowns are the places q, the multipliers y, the speeds s in the span Z of those that joints and springs allow, and the
+efforts p.  The equations are
 
-    (K + C P + M P^2) u + (C + 2 M P) z,   and of rolling discs (H + G P) u + G z.
+    f(q, v, a, y, p) = 0   equilibrium,          g(q, p) = 0   constraints,          G v = 0   rolling discs,
+
+and conditions that keep the place of the running body along its way and the angles of the spins.  A displacement u that
+rests in the frame has the rates P u and P^2 u, P = [W]_x; a change z of the spins has the rates z and 2 P z.  So the
+tangent is
+
+    (K + C P + M P^2) u + (C + 2 M P) z,   rows of rolling discs: (H + G P) u + G z.
 
 Theory: docs/theory.md, section 3, "Steady running".
 """
@@ -38,16 +43,18 @@ from fem_mbs.system.tangent import Tangent
 __all__ = ["SteadyState", "steady_running"]
 
 _ITERATIONS = 60
-_SMALL = 1e-11  # of increments: over the model's length, radians
-_STUCK = 1e-5  # likewise: of increments that forces without a balance leave
-_NEAR = 1e-4  # likewise: from where on masses do not resist
-_WORSE, _SHORTER = 0.3, 0.2  # decrease of forces left over that is too small; parts of the time then
-_FALL = 0.01  # likewise: what masses move by in the first iteration
-_LONGEST = 0.2  # of an increment, likewise
-_BALANCED = 1e-8  # of the largest force, of what is left over
-_SPINS = 1e-6  # of the largest spin, over the rest of a part
-_FREE = 1e-7  # of forces and constraints that spins change
-_CUTS = (1, 4, 16)  # parts in which the speed is reached, where it is not at once
+# sizes of increments: displacements over the model's length, rotations [rad]
+_SMALL = 1e-11  # at which the iteration has converged
+_STUCK = 1e-5  # below which an iteration that does not converge may have forces that nothing balances
+_NEAR = 1e-4  # below which pseudo-time ends: masses are left out of the tangent
+_FALL = 0.01  # by which unbalanced forces move their masses in the first step of pseudo-time
+_LONGEST = 0.2  # largest one; longer increments are scaled down
+_WORSE = 0.3  # ratio of the residuals before and after an iteration, below which the iterate is rejected
+_SHORTER = 0.2  # factor of the step of pseudo-time after that
+_BALANCED = 1e-8  # residual over the largest element force that is accepted
+_SPINS = 1e-6  # speed of a node in the frame over the largest, below which it is round-off
+_FREE = 1e-7  # relative change of constraints and spring forces by a spin, below which the spin is free
+_CUTS = (1, 4, 16)  # numbers of parts in which the speed is raised, tried in this order
 
 
 @dataclass(frozen=True)
@@ -55,11 +62,13 @@ class SteadyState:
     """A steady motion.
 
     Attributes:
-        state: places, velocities, and multipliers in row 0 of Q.
-        efforts: values (k,) of the functions of the efforts; force: along the way [N], where there are none.
-        power: [W] that the efforts, or the force, give to the frame's motion.
-        iterations: of Newton's method; parts: in which the speed was reached.
-        out: largest force left over, over the largest force of an element.
+        state: places, velocities, accelerations in row 2 of V, multipliers in row 0 of Q.
+        efforts: values (k,) of the functions of the efforts.
+        force: [N] along the way on the running body, None where there are efforts.
+        speed: [m/s] of the running body.
+        iterations: number of iterations of Newton's method.
+        parts: number of parts in which the speed was raised.
+        out: largest unbalanced force over the largest force of an element.
     """
 
     state: S.State
@@ -77,11 +86,11 @@ def steady_running(
     """Return the steady motion of the running starts of a model, nearest to a state.
 
     Args:
-        functions: numbers of the time functions (k,) of the efforts that keep it up, at most 3; the first one balances
-            the forces along the way, the second those across it, the third those along the normal of both.
+        functions: numbers (k,) of the time functions of the efforts that keep the motion steady, at most 3.  The first
+            one balances the forces along the way, the second those across it, the third those along the normal of both.
 
     Raises:
-        ModelError: the model has no running start, or something in it does not let it move so.
+        ModelError: the model has no running start, or joints, supports or motions prevent the steady motion.
         AnalysisError: there is no such motion near the state, or Newton's method does not find it.
     """
     first = _Running(compiled, state, t, loading, functions, owner)
@@ -94,7 +103,7 @@ def steady_running(
 
 
 class _Running:
-    """A search for a steady motion: what stays in it, and what each iterate is made of."""
+    """The search for a steady motion: data of the model that do not change, and the iteration."""
 
     def __init__(
         self, compiled: CompiledModel, state: S.State, t: float, loading: Loading, functions: Sequence[int],
@@ -120,8 +129,10 @@ class _Running:
         self.pins = self._ways(frame)
 
     def _first_guess(self, state: S.State, t: float) -> S.State:
-        """Return a state with the velocities of the running start; discs roll along their planes, and may slip across
-        them, as they do in a curve until they are steered."""
+        """Return a state with the velocities of the running start.
+
+        Discs roll in their own direction.  They may slip sideways, since in a curve they are not steered yet.
+        """
         start, compiled = instant(self.system, state), self.compiled
         if self.rolls.any():
             silent = self.system.silent | self.rolls
@@ -131,20 +142,21 @@ class _Running:
 
     # --- what moves ------------------------------------------------------------------------------------------------
     def _check_drivers(self) -> None:
-        """Refuse motions that pass in the state: they make spins of their own, which no effort keeps up."""
+        """Refuse functions of motions and drivers with a rate: the efforts, not they, must determine the motion."""
         moving = (np.abs(self.jets[:, 1]) > 0.0) & ~np.asarray(self.compiled.loads, bool)
         if moving.any():
             name = self.system.function_owner(int(np.flatnonzero(moving)[0]))
             raise ModelError(
-                f"{name} moves by its function, and steady running knows efforts, not motions", owner=self.owner,
+                f"{name} moves by a function of time, which steady running does not allow", owner=self.owner,
                 remedy="replace it by a motor whose force is an effort of the step",
             )  # fmt: skip
 
     def _spinning(self, frame: Frame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return rotation dofs (n, 3), axes (n, 3) in those of the nodes, and speeds (n,) of the nodes that spin.
+        """Return the rotation dofs (n, 3), the axes (n, 3) in body axes and the speeds (n,) [rad/s] of the nodes that
+        spin in the frame.
 
         Raises:
-            ModelError: a node moves otherwise against the frame.
+            ModelError: a node moves in the frame in another way than by a spin.
         """
         system, V = self.system, self.start.V[0]
         size = float(np.abs(V).max(initial=0.0)) or 1.0
@@ -155,8 +167,8 @@ class _Running:
         if off.max(initial=0.0) > _SPINS * size:
             where = system.name_of(int(off.argmax()))
             raise ModelError(
-                f"{where} moves by {off.max():.4g} m/s against the rest: only what turns about an axis through its "
-                "node can do so steadily", owner=self.owner,
+                f"{where} moves by {off.max():.4g} m/s relative to the rest of the model: in steady running a part can "
+                "only spin about an axis through its node", owner=self.owner,
                 remedy="put the place of a body that spins onto its axis, or let joints hold what moves",
             )  # fmt: skip
         rows = system.system.rotations
@@ -166,15 +178,17 @@ class _Running:
         return rows[some], W[some] / speeds[some, None], speeds[some]
 
     def _ways(self, frame: Frame) -> csr_matrix:
-        """Return rows (k, first), k >= 1, of the directions in which the body stays where it is: along the way, across
-        it, and along their normal."""
+        """Return rows (k, first) of the directions in which the place of the running body is kept: along its way,
+        across it, and along the normal of both; as many as efforts, at least one."""
         run, system = self.run, self.system
         place = system.offset[run.node] + np.arange(3)
         v = frame.field[place]
         speed = float(np.linalg.norm(v))
         if speed == 0.0:
             raise ModelError(
-                f'"{run.place}" does not move, so there is no way', owner=self.owner, remedy="give it a velocity"
+                f'"{run.place}" does not move, so it has no direction of travel',
+                owner=self.owner,
+                remedy="give it a velocity",
             )
         along = v / speed
         up = run.spin / np.linalg.norm(run.spin) if np.any(run.spin) else self._upwards(along)
@@ -192,7 +206,8 @@ class _Running:
         )
 
     def _upwards(self, along: np.ndarray) -> np.ndarray:
-        """Return the direction against the weight, or another one across the way."""
+        """Return the direction (3,) against gravity; without gravity, or along it, another one that is not along the
+        way."""
         gravity = np.asarray(self.level.gravity, float)
         if np.any(gravity) and np.linalg.norm(np.cross(gravity, along)) > 1e-6 * np.linalg.norm(gravity):
             return -gravity / np.linalg.norm(gravity)
@@ -200,7 +215,11 @@ class _Running:
 
     # --- iterates --------------------------------------------------------------------------------------------------
     def moving(self, state: S.State, speeds: np.ndarray, part: float) -> tuple[S.State, Frame]:
-        """Return an instant with the velocities and accelerations of the steady motion at ``part`` of its speed."""
+        """Return the state with velocities and accelerations of the steady motion at ``part`` of its speed, and the
+        frame.
+
+        ``speeds`` (n,) [rad/s]: of the nodes that spin.
+        """
         system = self.system
         new = instant(system, state)
         new.U[self.first : -1] = state.U[self.first : -1]
@@ -219,12 +238,12 @@ class _Running:
         return new, frame
 
     def reached(self, parts: int) -> SteadyState:
-        """Return the steady motion, whose speed is reached in so many parts from rest.
+        """Return the steady motion, whose speed is raised from rest in ``parts`` equal parts.
 
         Raises:
             ConvergenceError, ModelError: it is not found.
         """
-        self.active = []  # forces on the body first: efforts need wheels that press on the road
+        self.active = []  # forces on the body replace the efforts at first, until wheels press on the road
         it = _Iterate(
             self.start, self.speeds / parts, np.zeros(self.pins.shape[0]), np.zeros(len(self.system.system.shared))
         )
@@ -251,7 +270,8 @@ class _Running:
         return SteadyState(state, efforts, force, self.speed, count, parts, out)
 
     def _found(self, it: _Iterate, part: float) -> tuple[_Iterate, int]:
-        """Return the steady motion at ``part`` of the speed by Newton's method, and the number of iterations."""
+        """Return the steady motion at ``part`` of the speed, from the iterate ``it``, by Newton's method with
+        pseudo-time, and the number of iterations."""
         here, size = _Equations(self, it, part), np.inf
         pseudo = slowest = here.first_step()
         for count in range(1, _ITERATIONS + 1):
@@ -262,7 +282,8 @@ class _Running:
                 return found, count
             there = _Equations(self, found, part)
             gain = here.size / there.size if there.size > 0.0 else np.inf
-            if not gain > _WORSE and size > _NEAR:  # as where tyres strike the road
+            # the residual has grown too much, for example since tyres hit the road
+            if not gain > _WORSE and size > _NEAR:
                 pseudo = _SHORTER * min(pseudo, here.first_step())
                 continue
             here = there
@@ -278,8 +299,8 @@ class _Running:
 
 @dataclass
 class _Iterate:
-    """A state with multipliers in U, speeds (n,) of spins, efforts (k,), and multipliers of dofs that share an
-    unknown."""
+    """An iterate: the state with multipliers in U, the ``speeds`` (n,) [rad/s] of the spins, the ``efforts`` (k,), and
+    in ``others`` the multipliers of dofs that share an unknown."""
 
     state: S.State
     speeds: np.ndarray
@@ -288,7 +309,7 @@ class _Iterate:
 
 
 class _Equations:
-    """The equations at an iterate, and their tangent."""
+    """The residual of all equations at an iterate, and their tangent."""
 
     def __init__(self, run: _Running, it: _Iterate, part: float):
         self.run, self.it, self.part = run, it, part
@@ -307,7 +328,8 @@ class _Equations:
         return Tangent(run.system, state, run.level._replace(values=values))
 
     def _force(self, here: Tangent) -> np.ndarray:
-        """Return what nodes (first,), multipliers and shared dofs leave over."""
+        """Return the residual (M,): unbalanced forces of nodes (first,), then values of constraints, rates of rolling
+        discs in the rows of theirs, and zeros for dofs that share an unknown."""
         run, first = self.run, self.run.first
         r = here.force()
         nodes, gaps = r[:first] + self.sharing.T @ self.it.others, r[first:-1]
@@ -318,7 +340,7 @@ class _Equations:
         return np.concatenate((nodes, gaps, np.zeros(self.sharing.shape[0])))
 
     def _efforts(self) -> np.ndarray:
-        """Return the derivatives (M, k) of that by the efforts."""
+        """Return the derivatives (M, k) of the residual by the efforts."""
         run = self.run
         if not run.active:
             out = np.zeros((self.force.size, run.pins.shape[0]))
@@ -337,7 +359,8 @@ class _Equations:
     # --- spins -----------------------------------------------------------------------------------------------------
     @property
     def spins(self) -> csr_matrix:
-        """Return E (first, n): rotations of the nodes that spin about their axes, in spatial axes."""
+        """Return E (first, n): angular velocities, in spatial axes, of the nodes that spin, per unit of their
+        speeds."""
         run = self.run
         own = np.zeros((run.rows.shape[0], run.system.n_dof))
         own[np.arange(len(run.rows))[:, None], run.rows] = run.axes
@@ -345,7 +368,7 @@ class _Equations:
         return csr_matrix(E[:, : run.first].T)
 
     def _free_spins(self) -> np.ndarray:
-        """Return Z (n, k), orthonormal: speeds of the spins that joints and springs allow."""
+        """Return an orthonormal basis Z (n, k) of the speeds of spins that joints and springs allow."""
         run = self.run
         if not len(run.rows):
             return np.zeros((0, 0))
@@ -369,10 +392,10 @@ class _Equations:
         return vt[vt.shape[0] - run.free :].T
 
     def check_velocities(self) -> None:
-        """Check that supports and joints let the mechanism move.
+        """Check that supports and joints allow the steady motion.
 
         Raises:
-            ModelError: naming the first one that does not.
+            ModelError: naming the first one that does not allow it.
         """
         run, system = self.run, self.run.system
         v = spatial_axes(system, self.here.state, self.here.state.V[0])
@@ -395,14 +418,15 @@ class _Equations:
 
     @property
     def size(self) -> float:
-        """Return the largest force left over; moments are divided by the model's length."""
+        """Return the largest unbalanced force [N]; moments are divided by the model's length."""
         run = self.run
         d = run.dofs
         unit = np.where(run.system.system.kind[d] == S.ROTATION, run.system.length, 1.0)
         return float(np.abs(self.force[d] / unit).max(initial=0.0))
 
     def first_step(self) -> float:
-        """Return the time [s] in which the forces left over move what they accelerate by a small part of the model."""
+        """Return the first step of pseudo-time [s]: in it the unbalanced forces move the fastest mass by `_FALL` times
+        the model's length."""
         run, diagonal = self.run, self.here.M.diagonal()
         d = run.dofs[run.system.system.kind[run.dofs] == S.POSITION]
         d = d[diagonal[d] > 0.0]
@@ -411,8 +435,11 @@ class _Equations:
 
     # --- Newton's method -------------------------------------------------------------------------------------------
     def _matrix(self, pseudo: float) -> csr_matrix:
-        """Return the tangent of all equations with respect to displacements, spins, efforts and multipliers; masses
-        resist as in a step of the time ``pseudo`` [s] from rest (inf: they do not)."""
+        """Return the tangent of all equations with respect to displacements, spins, efforts and multipliers.
+
+        M/pseudo^2 is added to the stiffness, and M/pseudo to the damping of the spins: a step of ``pseudo`` [s] from
+        rest (inf: nothing is added).
+        """
         run, here, first = self.run, self.here, self.run.first
         d = run.dofs
         P = self.frame.transport(run.system)[:first, :first]
@@ -443,7 +470,8 @@ class _Equations:
         )
 
     def improved(self, pseudo: float) -> tuple[_Iterate, float]:
-        """Return the next iterate, and the size of the increment; ``pseudo`` as of `_matrix`."""
+        """Return the next iterate and the size of the increment, over the model's length or [rad]; ``pseudo`` [s] as in
+        `_matrix`."""
         run, it, first = self.run, self.it, self.run.first
         A = self._matrix(pseudo)
         k, m = self.Z.shape[1] if self.Z.size else 0, run.pins.shape[0]
@@ -468,10 +496,10 @@ class _Equations:
         return _Iterate(state, speeds, it.efforts + x[n + k : n + k + m], it.others + y[count:]), float(largest)
 
     def out_of_balance(self) -> float:
-        """Return the largest force left over, over the largest of an element.
+        """Return the largest unbalanced force over the largest force of an element.
 
         Raises:
-            AnalysisError: it is more than round-off, where it is.
+            AnalysisError: this is more than round-off; it names the node.
         """
         run = self.run
         left = np.abs(self.force[run.dofs])

@@ -1,4 +1,4 @@
-"""What results tell of a steady motion: its row and frame, and the spins of what turns in it."""
+"""Results of a steady motion: its row of sensors and its frame, and the speeds of what spins."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from fem_mbs.system.tangent import Tangent
 
 __all__ = ["record_instant", "relative_spins"]
 
-_SPINS = 1e-6  # of the largest spin: what counts as one
+_SPINS = 1e-6  # speed over the largest one, below which a node does not spin
 
 
 def record_instant(context: RunContext) -> None:
-    """Record the state of a run, which moves, as a row and a frame, with the forces of that instant."""
+    """Record the present, moving state of a run as a row of sensors and a frame, with the forces of this instant."""
     system, state = context.system, context.state
     values = function_jets(context.compiled, context.time)[:, 0]
     stepping = Stepping(
@@ -37,8 +37,7 @@ def record_instant(context: RunContext) -> None:
 
 
 def relative_spins(context: RunContext) -> dict[str, float]:
-    """Return the speeds [rad/s] of what spins against the frame of its running start, by the names of bodies or
-    nodes."""
+    """Return the speeds [rad/s] of bodies and nodes that spin in the frame of their running start, by their names."""
     system, model = context.system, context.model
     here = instant(system, context.state)
     frame = frame_of(context.compiled, here)

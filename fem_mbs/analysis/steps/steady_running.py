@@ -1,4 +1,4 @@
-"""Steady running: the motion of vehicles that run with constant speed, and the efforts that keep it up."""
+"""Steady running: the motion of vehicles at constant speed, and the efforts that keep it steady."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ class SteadyRunningReport(StepReport, type="steady_running"):
 
     time: float = entry(unit="s", given=True)
     speed: float = entry("of the body that the running start names", unit="m/s")
-    efforts: dict[str, float] = entry("values of their functions that keep the motion up")
+    efforts: dict[str, float] = entry("values of their functions that keep the motion steady")
     missing_force: float | None = entry(
-        "along the way, on the body that the running start names, where the step has no efforts: what would keep the "
-        "speed", unit="N",
+        "along the way, on the body that the running start names, which would keep the speed; only without "
+        "efforts", unit="N",
     )  # fmt: skip
     missing_power: float | None = entry("of this force", unit="W")
     spins: dict[str, float] = entry(
-        "of bodies and nodes that spin against the rest of the model, by their names", unit="rad/s"
+        "of bodies and nodes that spin relative to the rest of the model, by their names", unit="rad/s"
     )
     iterations: int = entry("of Newton's method")
-    parts: int = entry("in which the speed was reached", given=True)
-    out_of_balance: float = entry("largest force left over, over the largest of an element")
+    parts: int = entry("number of parts in which the speed was raised", given=True)
+    out_of_balance: float = entry("largest unbalanced force over the largest force of an element")
     equations: int = entry(given=True)
 
 
@@ -50,7 +50,8 @@ class Options(StepOptions):
 
     efforts: Any = key(
         NAMES,
-        "motors, loads and driven joints whose functions get the constant values that keep the motion up, at most 3: "
+        "motors, loads and driven joints whose functions get the constant values that keep the motion steady, at most "
+        "3: "
         "the first balances the forces along the way, the second those across it (steering), the third those along the "
         "normal of both", "",
         shows="none",
@@ -66,19 +67,19 @@ class SteadyRunning(StepKind):
     quantity_names = ("missing_power", "effort_*")
     positional = ("efforts", "name")
     text = (
-        "Add the steady motion of the running starts of the model, straight ahead or in a curve, under all forces\n"
-        "that velocities cause; ``efforts`` get the values that keep it up."
+        "Add the steady motion of the running start of the model, straight ahead or in a curve, under all forces,\n"
+        "also those that depend on velocities; the functions of ``efforts`` get the values that keep it steady."
     )
     notes = """\
-The motion begins where `[[running]]` puts the model: its velocity without a spin is that of steady travel straight
-ahead, with a spin and a centre that of a steady turn. Places, attitudes and the spins of wheels follow from the balance
-of all forces: drag, lift, rolling resistance, slip forces of tyres, dampers, gyroscopic moments, centrifugal forces.
-Later steps go on from this state, under the efforts that were found: a transient runs on steadily, `complex_modes` are
-those about it. The body that the running start names stays where it is along the way (with two efforts also across it,
-so that the radius of a curve is as given; without a second one a curve finds its own radius for the given spin).
-Without efforts a force on this body keeps the speed, and the summary gives it and its power; the next transient is
-without it. A static step before gives a better place to begin. What spins must do so about an axis through its
-place."""
+`[[running]]` gives the motion: a velocity without a spin is steady travel straight ahead, a spin with a centre is a
+steady turn. The step finds places, attitudes and the spins of wheels from the balance of all forces: drag, lift,
+rolling resistance, slip forces of tyres, dampers, gyroscopic moments, centrifugal forces. Later steps go on from this
+state, with the efforts that were found: a transient runs on steadily, and `complex_modes` gives the modes about this
+motion. The body that the running start names keeps its place along the way. With two efforts it also keeps its place
+across the way, so that the radius of a curve is as given; without the second one the radius follows from the given
+spin. Without efforts a force on this body keeps the speed. The summary gives this force and its power; the next
+transient does not have it. A static step before gives a better first guess. Each part that spins must do so about an
+axis through its place."""
     noun = "steady running"
     motion = states = True
     axis = "Time [s]"
@@ -122,8 +123,8 @@ place."""
             numbers = np.flatnonzero(mask)
             if numbers.size != 1 or np.isin(numbers, compiled.system.driven.functions).any():
                 raise ModelError(
-                    f'efforts: "{name}" has {numbers.size} functions, or moves nodes', owner=owner, key="efforts",
-                    value=name, remedy="name a motor, a load or a driven joint with one function",
+                    f'efforts: "{name}" has {numbers.size} functions, or prescribes dofs of nodes', owner=owner,
+                    key="efforts", value=name, remedy="name a motor, a load or a driven joint with one function",
                 )  # fmt: skip
             found.append(int(numbers[0]))
         return found

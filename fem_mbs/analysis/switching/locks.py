@@ -74,7 +74,7 @@ class Switching:
         self.others: dict[str, Switch] = {}
         self.broken: set[str] = set()
         self.watched: list[Watched] = []
-        # name, force or moment, how far it is beyond its limit, and that limit
+        # name, "force" or "moment", distance of the force from its limit, function that reads the limit
         self._limits: list[tuple[str, str, WatchedForce, Callable[..., Any]]] = []
         self.closing: list[str] = []
         self.happened: list[EventReport] = []
@@ -126,7 +126,11 @@ class Switching:
         self, name: str, what: str, reading: Magnitude | Reading, limit: float, fire: Callable[..., None],
         active: Callable[[], bool], changing: Magnitude | Reading | None = None,
     ) -> None:  # fmt: skip
-        """Watch a force that passes a limit; ``changing`` reads one that changes in time, of the size ``limit``."""
+        """Watch for a force to pass a limit.
+
+        ``limit``: the limit, by which crossings are scaled; ``changing``: reads the present limit where it changes
+        in time.
+        """
         read = self._reader(reading)
         now = (lambda record, ledger: limit) if changing is None else self._reader(changing)
         watched = WatchedForce(
@@ -329,7 +333,8 @@ class Switching:
         block, e = _element(system, lock, brake=True)
         for a in (state.Q, state.D, state.V):
             a[1] = a[0]
-        functions = np.zeros(1 + int(block.par[:, block.type.column("factor")].max()))  # place and speed need no values
+        # zeros serve: only the limit depends on functions of time, and it is not read here
+        functions = np.zeros(1 + int(block.par[:, block.type.column("factor")].max()))
         row = system.outputs(system.blocks.index(block), control(), function_table(functions), state, e, e + 1)[0]
         names = block.type.quantities
         return float(row[names.index("angle" if lock.said.coordinate.angular else "displacement")]), float(

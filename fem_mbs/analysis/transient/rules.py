@@ -295,11 +295,11 @@ def check_rule(owner: str, options: Any, given: Collection[str]) -> None:
 
 
 def check_rolling(owner: str, system: Any, options: Any) -> None:
-    """Check that the rule of a transient can roll discs without slip: without damping their forces grow from step to
-    step.
+    """Check that the rule of a transient can integrate rolling discs: under one-state rules without damping, their
+    constraint forces grow from step to step.
 
     Raises:
-        ModelError: naming the disc.
+        ModelError: the rule cannot; it names the disc.
     """
     w = weights(options.rule, options)
     if RULES[options.rule].kind != S.NEWMARK or w.am != w.af or w.gamma > 0.5:

@@ -211,7 +211,7 @@ def validate(
     report: Annotated[Path | None, typer.Option(help="Write a report with figures into this folder.")] = None,
     long: Annotated[bool, typer.Option("--long", help="Also the cases that take minutes.")] = False,
     show_list: Annotated[bool, typer.Option("--list", help="Name the cases, run none.")] = False,
-    workers: Annotated[int, typer.Option("-j", "--workers", min=1, help="Files that run side by side.")] = 1,
+    workers: Annotated[int, typer.Option("-j", "--workers", min=1, help="Number of files that run in parallel.")] = 1,
 ) -> None:
     """Compare with published benchmarks."""
     from importlib import import_module

@@ -1,7 +1,7 @@
-"""Let a command go on where nobody reads what it says: closed pipes, full disks, terminals without its characters.
+"""Output streams that never raise errors: for closed pipes, full disks, and terminals that cannot show a character.
 
-A command is started for its results; a run of days must not end because ``| head`` has seen enough, or because a
-terminal has no letter of a name.
+A run of days must not end because ``| head`` has closed the pipe, or because the terminal cannot show a letter of a
+name.  The command goes on for its results, without the output that cannot be written.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ __all__ = ["Lost", "lasting_streams"]
 
 
 class Lost:
-    """Hold the first error by which output was lost; a pipe that nobody reads any more is none."""
+    """Holds the first error that prevented output.  A closed pipe is not an error."""
 
     error: OSError | None = None
 
 
 class _Lasting(io.FileIO):
-    """A file that takes everything; after its first error it drops what is written."""
+    """A file whose `write` never fails: after the first error it discards the data."""
 
     def __init__(self, handle: int, lost: Lost) -> None:
         super().__init__(handle, "w", closefd=False)
@@ -33,7 +33,7 @@ class _Lasting(io.FileIO):
         view = memoryview(data).cast("B")
         done = 0
         try:
-            while self._works and done < len(view):  # the system may take a part of it
+            while self._works and done < len(view):  # one call may write only a part
                 done += super().write(view[done:]) or 0
         except BrokenPipeError:
             self._works = False
@@ -44,12 +44,16 @@ class _Lasting(io.FileIO):
 
 
 def _lasting(stream: Any, lost: Lost) -> Any:
-    """Return a stream over the same file that never fails; streams that are no files stay, closed ones drop all."""
-    if stream is None:  # closed by whoever has started us
+    """Return a text stream to the same file that never fails.
+
+    A stream that is not a file is returned as it is.  A closed stream (None) is replaced by one that discards all
+    output.
+    """
+    if stream is None:  # the parent process has closed it
         return open(os.devnull, "w", encoding="utf-8")
     buffer = getattr(stream, "buffer", None)
-    raw = getattr(buffer, "raw", buffer)  # without a buffer in an unbuffered Python
-    if type(raw) is not io.FileIO:  # a test, a notebook
+    raw = getattr(buffer, "raw", buffer)  # an unbuffered Python has no buffer between them
+    if type(raw) is not io.FileIO:  # captured by a test or a notebook
         return stream
     stream.flush()
     return io.TextIOWrapper(
@@ -62,7 +66,7 @@ def _lasting(stream: Any, lost: Lost) -> Any:
 
 @contextmanager
 def lasting_streams() -> Iterator[Lost]:
-    """Replace both output streams of the process by ones that never fail; yields what was lost."""
+    """Replace stdout and stderr by streams that never fail; yield the `Lost` that holds their first error."""
     lost = Lost()
     before = sys.stdout, sys.stderr
     own = [_lasting(stream, lost) for stream in before]

@@ -111,7 +111,7 @@ def animate(
     ] = None,
     trail: Annotated[str | None, typer.Option(help="Node whose path is drawn.", show_default="none")] = None,
     follow: Annotated[
-        str | None, typer.Option(help="Node or body with which the view goes along.", show_default="the view stands")
+        str | None, typer.Option(help="Node or body that the view follows.", show_default="the view stands")
     ] = None,
     step: Annotated[int | None, typer.Option(help="Step, counted from 0.", show_default="the last that moves")] = None,
     mode: Annotated[

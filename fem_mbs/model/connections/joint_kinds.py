@@ -300,7 +300,7 @@ JOINT_KINDS: dict[str, JointKind] = {
         rolling_curves, None, "point curve curve_b function",
     ),
     "rolling_disc": _kind(
-        "a wheel without width rolls on a plane of the ground, without slip",
+        "a disc or ball rolls on a plane of the ground without slip",
         rolling_disc, "point axis axis_b point_b radius crown", None,
     ),
     "slider": _kind("a point moves along a line fixed in space", slider, "point axis point_b"),

@@ -186,9 +186,9 @@ class Joint(Declaration):
         "curve_on_curve" or "cam": ``curve``, fixed in a, and ``curve_b``, fixed in b, touch and slide; function: drives
             the place of contact on ``curve``.
         "rolling_curves": they roll without slip.
-        "rolling_disc": the wheel a turns about ``axis`` through ``point`` and rolls on a plane of the ground without
-            slip, and never leaves it; ``point_b`` is a point of the plane (None: where the wheel stands), ``axis_b``
-            its normal towards the wheel (None: z).
+        "rolling_disc": the wheel a is a disc of ``radius`` with the centre ``point`` and the ``axis`` of its spin.  It
+            rolls without slip on a plane of the ground and cannot leave it.  ``point_b`` is a point of the plane (None:
+            where the wheel touches at the start), ``axis_b`` the normal of the plane towards the wheel (None: z).
         "distance": the points ``point`` of a and ``point_b`` of b keep their distance; function: changes it [m].
         "slider": the point of a moves along ``axis`` through its place at the start (b must be "ground").
         "position": the point of a moves by f(t) along ``axis`` (b must be "ground").
@@ -204,7 +204,7 @@ class Joint(Declaration):
         curve, curve_b: names of curves (`Model.curve`).  ``point`` of two profiles: near their contact, where they are
             nearest at several places.
         radius: of a roller or a wheel [m].
-        crown: radius [m] of the tread across the wheel; 0: an edge; as ``radius``: a ball.
+        crown: radius [m] of the section of the wheel's tread; 0: a sharp edge; equal to ``radius``: a ball.
     """
 
     owner = "Joint"
@@ -226,7 +226,7 @@ class Joint(Declaration):
     axis: Any = key(
         VECTOR,
         "at the start: of rotation or sliding; of a universal or constant-velocity joint the one in a; of a planar "
-        "one or a plane its normal; of a rolling_disc that of its spin",
+        "one or a plane its normal; of a rolling_disc the axis of its spin",
         None,
     )
     function: Any = key(
@@ -255,11 +255,11 @@ class Joint(Declaration):
     curve: Any = key(TEXT, "name of the curve that is fixed in a", None, shows="none", kw_only=True)
     curve_b: Any = key(TEXT, "of two profiles: name of the curve that is fixed in b", None, shows="none", kw_only=True)
     radius: Any = key(
-        NUMBER, "of point_on_curve: of a roller on the curve, whose axis the point is; of a rolling_disc", None,
-        shows="none", kw_only=True, unit="m",
+        NUMBER, "of point_on_curve: of a roller on the curve, whose axis the point is; of a rolling_disc: of the disc",
+        None, shows="none", kw_only=True, unit="m",
     )  # fmt: skip
     crown: Any = key(
-        NUMBER, "of a rolling_disc: radius of the tread across it; that of the disc: a ball", None, shows="0",
+        NUMBER, "of a rolling_disc: radius of the section of its tread; equal to radius: a ball", None, shows="0",
         kw_only=True, unit="m",
     )  # fmt: skip
     speed: Any = key(

@@ -63,7 +63,7 @@ class Lock(Declaration):
         unit="N m or N",
     )  # fmt: skip
     factor: Any = key(
-        FUNCTION, "of a brake: a function of time that multiplies limit and slip; below zero it counts as zero", None,
+        FUNCTION, "of a brake: a function of time that multiplies limit and slip; negative values count as zero", None,
         shows="1", unit="-",
     )  # fmt: skip
     breaks_at: float | None = key(

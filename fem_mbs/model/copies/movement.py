@@ -81,7 +81,7 @@ class Movement:
         return Movement(self.Q @ other.Q, self.t + self.Q @ other.t, self.dimension)
 
     def padded(self, value: Any) -> np.ndarray:
-        """Return a vector of the model as one of space (3,).
+        """Return a vector (3,) from one with the dimension of the model, with zeros appended.
 
         Raises:
             ModelError: it has more numbers.

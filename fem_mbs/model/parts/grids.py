@@ -56,8 +56,10 @@ class Source(Declaration):
         raise NotImplementedError
 
     def flat_point(self) -> Any:
-        """Return a point of two numbers where a curve in space needs three, None if there is none; plane cells may
-        lie in a plane of two coordinates."""
+        """Return a point with two numbers of a curve, which a model in space must refuse; None if there is none.
+
+        Grids of plane cells may have points of two numbers.
+        """
         return None
 
 

@@ -61,7 +61,7 @@ class LockState(SensorRequest):
     """Of the lock or brake called so: its "force" [N], [N m] on the coordinate, positive with its growth (that of a
     brake while it slips, too); the "coordinate" since the start [m], [rad] and its "speed"; its "state": 0 open, 1
     closed, 2 slipping; the sum of the "impulse"s [N s], [N m s] with which it has closed; the "limit" of a brake
-    [N], [N m], which its factor changes in time."""
+    [N], [N m], multiplied by its factor."""
 
     sensor = _Lock
 

@@ -69,9 +69,9 @@ class Contact(TouchingPairs):
             a itself.  Which parts are near each other is found in the run.  "faces": a is faces of solids ("mesh:set"),
             shells, or a reduced part ("part:surface", or interfaces with all nodes of faces, "part:interface"), which
             deform; b are balls, nodes ("part:surface" too) or lines with ``along``, with a radius ``ball``, and
-            ``radius`` is half the thickness; they touch from both sides.  Friction of beams acts at their surfaces and
-            turns what has rotations; that of faces acts at the axis of lines and the centre of nodes, and does not
-            turn them.
+            ``radius`` is half the thickness; they touch from both sides.  Friction of beams acts at their surfaces,
+            so it also gives moments on beams and bodies.  Friction of faces acts at the axis of lines and at the centre
+            of nodes, without a moment on them.
         both: b are faces, too; its nodes touch the faces of a and those of a its faces, with half the stiffness each.
         point: a point of the plane, the centre of other surfaces, the origin of triangles, in global coordinates of the
             start.
@@ -88,8 +88,8 @@ class Contact(TouchingPairs):
         damping: b of F (1 + b y').
         restitution: coefficient e in 0 .. 1, with ``restitution_model`` "gonthier" (exact for a free blow), "flores" or
             "lankarani" (approximations, the second for e near 1), or "indentation": the surface keeps a part of each
-            indentation until the contact ends.  Of beams and faces it is the damping c/approach, which has this
-            coefficient in a free blow at the speed ``approach``, a greater one in slower blows.
+            indentation until the contact ends.  With "beams" and "faces" it is a damping with this coefficient in
+            a free blow at the speed ``approach``; slower blows have a greater coefficient.
         coefficient, smoothing, static, stribeck: of friction, as of ``friction``.
         overlap: penetration that is accepted at the start [m]; more is an error.
         along: b is groups of beams, trusses or cables that touch along their length, as tubes of the radius ``ball``.
@@ -130,8 +130,8 @@ class Contact(TouchingPairs):
         TEXT, "of what restitution says", "gonthier", choices=tuple(_RESTITUTION), kw_only=True
     )
     approach: float | None = key(
-        NUMBER, "restitution of beams and faces: speed of the blows that have it", None, shows="none", kw_only=True,
-        unit="m/s",
+        NUMBER, "of beams and faces: speed of a free blow that has the coefficient restitution", None, shows="none",
+        kw_only=True, unit="m/s",
     )  # fmt: skip
     coefficient: float = key(NUMBER, "of friction", 0.0, kw_only=True)
     smoothing: float | None = key(

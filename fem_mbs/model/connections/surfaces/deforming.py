@@ -52,7 +52,7 @@ def check_lines(said: Any, building: Building, owner: Owner) -> None:
                 value=value, remedy=f"give {name}",
             )  # fmt: skip
     if said.approach is not None and (not deforms or said.restitution is None):
-        why = "contacts of bodies find theirs in the run" if not deforms else "only restitution needs it"
+        why = "contact of rigid surfaces finds it in the run" if not deforms else "only restitution needs it"
         raise ModelError(
             f"approach = {said.approach:g}: {why}", owner=owner, key="approach", value=said.approach,
             remedy="remove approach",
@@ -142,10 +142,10 @@ def _beams(
 def _let_rub(
     said: Any, building: Building, owner: Owner, pairing: TubePairing, radii: tuple[float, float]
 ) -> None:  # fmt: skip
-    """Tell a pairing with friction which of its parts turn.
+    """Set the radii of a pairing with friction, and which of its parts have rotations.
 
     Raises:
-        ModelError: parts of both sides do not, and nothing takes the moment of their friction.
+        ModelError: parts of both sides have none, so that nothing can bear the moment of their friction.
     """
     if not said.coefficient:
         return

@@ -15,7 +15,7 @@ _FLAT = 1e-3  # sine between spin axis and normal below which a disc lies flat
 
 
 def rolling_disc(building: Building, j: JointRequest) -> None:
-    """Add a disc on its wheel: it touches the plane, and does not slip there."""
+    """Add the constraints of a disc on a wheel: it touches the plane and does not slip."""
     if j.b != "ground":
         raise ModelError(
             f'a disc rolls on the ground, not on "{j.b}"', owner=j.owner, key="b", value=j.b, remedy='let b be "ground"'

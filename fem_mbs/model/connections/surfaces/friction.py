@@ -122,8 +122,8 @@ def _rub_joint(building: Building, owner: str, law, said: Friction) -> None:
 
 
 def _between_profiles(building: Building, joint: str) -> JointCoordinate:
-    """Return the slip of two profiles: the way along that of a, less or (where they run against each other) plus the
-    way along that of b."""
+    """Return the coordinate whose rate is the slip of two profiles: the place along the profile of a, minus that along
+    the profile of b, or plus it where the profiles run in opposite directions."""
     a, b = (building.joints[joint].coordinates[key] for key in ("displacement", "displacement_b"))
     block = next(x for x in building.blocks if x.groups[0][0] == joint and x.type.name == "curve_on_curve2")
     way = -1.0 if abs(block.par[0, block.type.column("side")]) == 1.0 else 1.0
@@ -193,9 +193,9 @@ def _rub_points(building: Building, owner: str, name: str, law, a, b, point, axi
 
 
 def _plane_columns(building: Building, owner: str, law, guide: _Guide, direction) -> dict[str, float]:
-    """Return two displacements across the normal, the first that of a running surface.
+    """Return the columns of two displacements across the normal, the first along ``direction`` (of a running surface).
 
-    The directions are called e and e2, with points that belong to each.
+    The columns of the first direction are ex, ey, ez and its points; those of the second have the same names with a 2.
     """
     u, v, n = building.triad(owner, guide.e).T
     if direction is not None:
@@ -216,7 +216,7 @@ def _plane_columns(building: Building, owner: str, law, guide: _Guide, direction
 
 
 def _rub_plane(building: Building, name: str, law, guide: _Guide, plane: dict[str, float], joint: str) -> None:
-    """Add friction in two directions across the normal."""
+    """Add friction with two displacements across the normal, ``plane``: their columns."""
     block = building.add_block(name, "friction_plane3", [guide.nodes], **plane, **law)
     block.reads = [joint]
 
@@ -262,11 +262,11 @@ class Friction(Declaration):
     ("prismatic", "slider", "point_on_line", "point_on_plane", "planar", along beams and on curves) it acts at the
     point; moments that a prismatic joint bears do not press.
 
-    A cylindrical joint slips by |(v, ``radius`` w)|, along the axis and about it at once: what spins slides easily.
-    With the ``length`` of its bush, whose middle is the joint's point in b, both ends press, by the joint's force and
-    moment. A planar joint with a ``radius`` is a disc, with ``inner_radius`` too a ring, that presses evenly: force
-    and moment of its friction depend on both sliding and spin, and it comes to rest in both at once. Profiles
-    ("curve_on_curve", "cam") slip at their point of contact.
+    A cylindrical joint slips along its axis and about it at once, by |(v, ``radius`` w)|: a bush that spins slides more
+    easily. With ``length``, both ends of the bush press, from the joint's force and moment; the middle of the bush is
+    the joint's point in b. A planar joint with a ``radius`` is a disc of uniform pressure, with ``inner_radius``
+    as well a ring: the force and the moment of its friction depend on both sliding and spin, and both motions end at
+    the same time. Profiles ("curve_on_curve", "cam") have friction at their point of contact.
 
     Gears and racks lose the part 1 - ``efficiency`` of the power that goes through them, whichever coordinate drives.
     In a rope over pulleys (a gear of two displacements) ``coefficient`` and ``wrap`` say the ratio of the forces,
@@ -279,8 +279,8 @@ class Friction(Declaration):
             gear it is a rate of the coordinate a [rad/s or m/s].
         radius: of pin, ball, revolute and cylindrical joints, of the pins of universal joints, mean one of a screw's
             thread, of a round contact in a planar joint [m].
-        inner_radius: of a planar joint whose contact is a ring, less than ``radius`` [m].
-        length: of the bush of a cylindrical joint [m]; without it the size of the force presses, moments do not.
+        inner_radius: of a planar joint whose contact is a ring [m]; less than ``radius``.
+        length: of the bush of a cylindrical joint [m]; without it only the force of the joint presses, not its moment.
         efficiency: of a gear, a rack or a rope, power out over power in, in (0, 1].
         wrap: of a rope, the angle by which it wraps its pulleys or drums [rad].
         static, stribeck: coefficient at small speeds, which goes over to ``coefficient`` like exp(-(w/stribeck)^2).
@@ -315,18 +315,18 @@ class Friction(Declaration):
     radius: float | None = key(
         NUMBER,
         "of the bearing, shaft, ball or pins of turning joints; of a screw, mean radius of the thread; planar joints: "
-        "of a round contact, which also resists its spin",
+        "of a round contact, whose friction also resists spin",
         None,
         shows="none",
         kw_only=True,
         unit="m",
     )
     inner_radius: float | None = key(
-        NUMBER, "planar joints with radius: of a ring", None, shows="0", kw_only=True, unit="m"
+        NUMBER, "planar joints with radius: inner radius of a ring", None, shows="0", kw_only=True, unit="m"
     )
     length: float | None = key(
-        NUMBER, "cylindrical joints: of the bush in b, whose ends bear force and moment", None,
-        shows="none, the force presses", kw_only=True, unit="m",
+        NUMBER, "cylindrical joints: of the bush in b, whose two ends bear force and moment", None,
+        shows="none: only the force presses", kw_only=True, unit="m",
     )  # fmt: skip
     efficiency: float | None = key(
         NUMBER, "gears, racks, ropes: power out over power in", None, shows="none", kw_only=True

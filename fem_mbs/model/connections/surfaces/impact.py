@@ -41,8 +41,8 @@ class Impact(TouchingPairs):
         restitution: coefficient e in 0 .. 1; 0: no separation, 1: no loss without friction.
         coefficient: of friction in blows and in contact.
         static: coefficient up to which what touches does not begin to slip.
-        tangential: coefficient e_t of tangential restitution in 0 .. 1 of blows that stick: the points that touch leave
-            each other with e_t times the slip before, turned round, as far as friction suffices (a superball: near 1).
+        tangential: coefficient e_t of tangential restitution in 0 .. 1: if friction is large enough to stick, the slip
+            after the blow is -e_t times that before it (superball: near 1).
         law: "poisson" (the impulse of restitution is e times that of compression, and slip may end, stick and reverse
             within the blow), "stronge" (likewise, with e^2 of the work) or "newton" (v_n+ = -e v_n-, and one direction
             of slip; with friction it may gain energy). Without friction they are the same for one blow at a time.

@@ -12,9 +12,11 @@ __all__ = ["rub_cylinder", "rub_disc"]
 
 
 def rub_cylinder(building: Building, owner: str, name: str, law: dict[str, float], joint: str, length: Any) -> None:
-    """Add friction of a bush on a shaft, against what slides along the axis and turns about it.
+    """Add friction of a bush on a shaft, against sliding along the axis and turning about it.
 
-    ``length``: of a bush whose two ends press, from the force and the moment of the joint; None: the force presses.
+    ``length``: of the bush, both ends of which press, from the force and the moment of the joint; None: only the force
+        of
+    the joint presses.
     """
     bush = float("inf") if length is None else building.number(length, owner, "length", 0.0, strict=True)
     _, slide = joint_coordinate(building, joint, "displacement", owner)
