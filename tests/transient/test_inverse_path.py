@@ -103,7 +103,7 @@ def test_undamped_zeros_are_causal():
     m.inverse_path_step(duration, h, outputs={"carriage.x": _text(duration)}, efforts=["rail"], after=0.5, frames=0)
     found = solve(m)
     report, drives = found.steps[-1].report, found.drives()
-    assert report.minimum_phase and report.forward_runs <= 5 and report.errors[-1] < 1e-4
+    assert report.minimum_phase and report.forward_runs == 1 and max(report.errors) < 1e-4
     assert report.zeros[0] == pytest.approx([0.0, np.sqrt(9.81)], abs=1e-9)
 
     def path(t, order):
