@@ -138,8 +138,8 @@ def check(f: Findings) -> None:
         )  # fmt: skip
         f.zero(
             "B-CAPSTAN-BEAMS", f"closing error of the energy, {n} parts", energy_error(step), CONSERVED,
-            "Theory gives this value exactly; the difference quotients of penetrations leave out what is below the "
-            "round-off of these, which is of order h^2.",
+            "Theory gives this value exactly; round-off is left, above all that of penetrations: their quotients leave "
+            "out changes that are below it.",
         )  # fmt: skip
     f.figure(
         "A cable slides over a drum", curves, "Time [s]", "T_2 / T_1 [-]",
