@@ -84,7 +84,10 @@ class Equations:
         if found is None:
             return None
         # the same with the forces of the mid-point rule: a forward run then stays on the path
-        self._share = self._deferred(*found[:2])
+        share = self._deferred(*found[:2])
+        if not np.isfinite(share).all():
+            return found  # steps turn too far
+        self._share = share
         better = self._solved(*found)
         self._share = None
         return better or found

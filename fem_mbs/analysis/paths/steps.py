@@ -13,6 +13,7 @@ from scipy.spatial.transform import Rotation
 from fem_mbs import contract as C
 from fem_mbs.analysis.paths.motions import Motion, midpoint_share, unweighted
 from fem_mbs.solvers.many_states import States
+from fem_mbs.system.blocks import Block
 from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.dense import DenseAssembly, DenseTangents, states_of
 from fem_mbs.system.tangent import Level, control
@@ -38,9 +39,8 @@ def midpoint_forces(
     """
     ends, gravity = np.asarray(levels[0].values), np.asarray(levels[0].gravity, float)
     ctl = control(1.0, gravity=gravity, h=h, factor=0.5 * h * h, rule=C.TWO_STATE)
-    kept, others = (
-        [b for b in assembly.compiled.blocks if (b.type.inertia and b.type.hist > 0) == keeps] for keeps in (True, False)
-    )
+    blocks = assembly.compiled.blocks
+    kept, others = ([b for b in blocks if _keeps(b) == keeps] for keeps in (True, False))
 
     def stepped(own: np.ndarray, middle: np.ndarray) -> np.ndarray:
         places = motion.Q[own], motion.D[own]
@@ -55,6 +55,11 @@ def midpoint_forces(
         more = DenseTangents(assembly, states, gravity).force(kept)
         found += more - more[0]
     return found
+
+
+def _keeps(block: Block) -> bool:
+    """Return whether masses keep velocities in their history, which only a run fills."""
+    return block.type.inertia and block.type.hist > 0
 
 
 def _steps(
