@@ -83,7 +83,7 @@ class Equations:
         found = self._solved(motion, u, None)
         if found is None:
             return None
-        # the same with the forces of the mid-point rule: a forward run then stays on the path
+        # solve again with the forces of the mid-point rule, so that a forward run by this rule stays on the path
         share = self._deferred(*found[:2])
         if not np.isfinite(share).all():
             return found  # steps turn too far
@@ -95,10 +95,8 @@ class Equations:
     def _deferred(self, motion: Motion, u: np.ndarray) -> np.ndarray:
         """Return forces (n + 1, n_q) by which those of the mid-point rule differ from those at the ends of steps."""
         self.efforts.put(self.compiled, self.times, u)
-        here = list(self._instants(motion))
-        own, multipliers = (
-            np.concatenate(parts) for parts in ([lin.residual for lin in here], [lin.tangents.states.U for lin in here])
-        )
+        pairs = [(lin.residual, lin.tangents.states.U) for lin in self._instants(motion)]
+        own, multipliers = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
         self.efforts.put(self.compiled, self.times, spline_through(u))
         middle = 0.5 * (self.times[1:] + self.times[:-1])
         levels = [self.context.loading.level(values_of(self.compiled, times)) for times in (self.times, middle)]
@@ -108,7 +106,12 @@ class Equations:
     def _solved(
         self, motion: Motion, u: np.ndarray, window: Window | None
     ) -> tuple[Motion, np.ndarray, Window] | None:  # fmt: skip
-        """Return the same for rates with the present share added; ``window``: matrices that serve at first."""
+        """Return motion, efforts and linear equations as `solve` does, for forces to which ``_share`` is added where it is
+        set.
+
+        Args:
+            window: linear equations that the first iterations use; None: they are formed about the motion.
+        """
         change, own = np.inf, np.inf  # ``own``: change by matrices about the motion itself
         length = max(self.compiled.system.length, 1e-300)
         moves = min(1.0, float((np.ptp(self.path, axis=0) / length).max()))
