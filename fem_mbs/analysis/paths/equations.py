@@ -106,7 +106,7 @@ class Equations:
     def _solved(
         self, motion: Motion, u: np.ndarray, window: Window | None
     ) -> tuple[Motion, np.ndarray, Window] | None:  # fmt: skip
-        """Return motion, efforts and linear equations as `solve` does, with ``_share`` added to the forces where it is set.
+        """Return motion, efforts and linear equations as `solve` does, with ``_share`` added to the forces, if set.
 
         Args:
             window: linear equations that the first iterations use; None: they are formed about the motion.
