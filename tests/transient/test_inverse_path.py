@@ -123,12 +123,26 @@ def test_undamped_zeros_are_causal():
     assert np.abs(drives.values[:, 0] - force).max() < 2e-3 * np.abs(force).max()
 
 
-def test_forward_run_leaves_a_smooth_path_by_the_fourth_order():
+def _nothing(m: Model) -> None:
+    pass
+
+
+def _force_of_users(m: Model) -> None:
+    m.user_force("brake", "hinge", lambda q, v, t: -8.0 * np.sin(q) - 2.0 * v - v * abs(v))
+
+
+def _force_with_a_state(m: Model) -> None:
+    m.user_force("brake", "hinge", lambda q, v, t, z: (-2.0 * v - 3.0 * z[0], (v - z) / 0.1), states=["z"])
+
+
+@pytest.mark.parametrize("add", [_nothing, _force_of_users, _force_with_a_state])
+def test_forward_run_leaves_a_smooth_path_by_the_fourth_order(add):
     """What the collocation and the mid-point rule differ by in order h^2 is corrected."""
     off = []
     for h in (0.04, 0.02):
         m = crane()
-        m.inverse_path_step(1.0, h, outputs={"carriage.x": _text(1.0)}, efforts=["rail"], after=0.5, frames=0)
+        add(m)
+        m.inverse_path_step(1.0, h, outputs={"carriage.x": _text(1.0)}, efforts=["rail"], frames=0)
         off.append(solve(m).steps[-1].report.errors[0])
     assert off[1] < 1e-6 and np.log2(off[0] / off[1]) == pytest.approx(4.0, abs=0.5)
 

@@ -39,13 +39,15 @@ def midpoint_forces(
     """
     ends, gravity = np.asarray(levels[0].values), np.asarray(levels[0].gravity, float)
     ctl = control(1.0, gravity=gravity, h=h, factor=0.5 * h * h, rule=C.TWO_STATE)
+    factor = np.full(assembly.size, ctl[C.SF])
+    factor[assembly.compiled.system.states] = h  # x' = g is the row h x' - h g of a step
     blocks = assembly.compiled.blocks
     kept, others = ([b for b in blocks if _keeps(b) == keeps] for keeps in (True, False))
 
     def stepped(own: np.ndarray, middle: np.ndarray) -> np.ndarray:
         places = motion.Q[own], motion.D[own]
         steps = _steps(assembly.compiled, places, multipliers[own], (ends[own], middle), h, weight)
-        return DenseTangents(assembly, steps, gravity).force(others, ctl) / ctl[C.SF]
+        return DenseTangents(assembly, steps, gravity).force(others, ctl) / factor
 
     forces = stepped(np.arange(len(ends)), np.asarray(levels[1].values)) - stepped(np.zeros(2, int), ends[:1])
     found = _smooth(0.5 * (forces[1:] + forces[:-1]), weight)
