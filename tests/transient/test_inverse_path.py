@@ -135,7 +135,7 @@ def _force_with_a_state(m: Model) -> None:
     m.user_force("brake", "hinge", lambda q, v, t, z: (-2.0 * v - 3.0 * z[0], (v - z) / 0.1), states=["z"])
 
 
-@pytest.mark.parametrize("add", [_nothing, _force_of_users, _force_with_a_state])
+@pytest.mark.parametrize("add", [_nothing, _force_of_users, pytest.param(_force_with_a_state, marks=pytest.mark.long)])
 def test_forward_run_leaves_a_smooth_path_by_the_fourth_order(add):
     """What the collocation and the mid-point rule differ by in order h^2 is corrected."""
     off = []
