@@ -62,7 +62,7 @@ def build(mu: float = 0.15, n: int = 16, h: float = 1e-3) -> Model:
     return model
 
 
-def build_crossing(mu: float, n: int, h: float = 1e-3) -> Model:
+def build_crossing(mu: float, n: int, h: float = 5e-4) -> Model:
     """Return n parts of the cable around half of a beam of the drum's radius, which they touch in their middles."""
     model = Model(3, "capstan of beams")
     radius = (DRUM + CABLE - 1e-6) / np.cos(0.5 * np.pi / n)  # (they touch from the start on)
@@ -137,8 +137,9 @@ def check(f: Findings) -> None:
             relative=8e-3 if n == 16 else 3e-3,
         )  # fmt: skip
         f.zero(
-            "B-CAPSTAN-BEAMS", f"closing error of the energy, {n} parts", energy_error(step), 1e-9,
-            "round-off of the residuals that Newton-Raphson leaves",
+            "B-CAPSTAN-BEAMS", f"closing error of the energy, {n} parts", energy_error(step), CONSERVED,
+            "Theory gives this value exactly; round-off is left, above all that of penetrations: their quotients leave "
+            "out changes that are below it.",
         )  # fmt: skip
     f.figure(
         "A cable slides over a drum", curves, "Time [s]", "T_2 / T_1 [-]",

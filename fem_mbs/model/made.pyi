@@ -3633,8 +3633,7 @@ class MadeCalls:
                 as outputs
             duration: of the step [s]
             h: time step [s]; the duration is a whole number of them
-            before: time before the path in which efforts may act [s] (default as long as growing zeros need, at least 2
-                h)
+            before: time before the path in which efforts may act [s] (default 10 h, and as long as growing zeros need)
             after: time after the path in which efforts go on [s] (default as long as decaying zeros need)
             tolerance: largest error of an output over the size of its path (default 0.0001)
             runs: forward runs until the outputs follow the path (default 25)

@@ -105,10 +105,14 @@ class DenseTangents:
         """Return the control values of kernels, with the gravity; see `fem_mbs.system.tangent.control`."""
         return control(stiffness, damping, mass, self.gravity)
 
-    def force(self, blocks: Sequence[Block] | None = None) -> np.ndarray:
-        """Return the unbalanced forces (s, N - 1) of these blocks (None: all); rows of multipliers hold the
-        constraints."""
-        ctl = self.control(2.0, mass=1.0 if self.moving else 0.0)
+    def force(self, blocks: Sequence[Block] | None = None, ctl: np.ndarray | None = None) -> np.ndarray:
+        """Return the forces (s, N - 1) of these blocks (all, if None) that are out of balance, gaps included.
+
+        Args:
+            ctl: control values; None: those of instants.
+        """
+        if ctl is None:
+            ctl = self.control(2.0, mass=1.0 if self.moving else 0.0)
         total = np.zeros((len(self.states.Q), self.assembly.size))
         for block in self.compiled.blocks if blocks is None else blocks:
             total += self.assembly.vectors(block, self._elements(block, ctl)[0])

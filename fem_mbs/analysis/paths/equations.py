@@ -15,9 +15,10 @@ import numpy as np
 
 from fem_mbs.analysis.context import RunContext
 from fem_mbs.analysis.paths.equilibria import Equilibrium, Follower
-from fem_mbs.analysis.paths.instants import Instants
-from fem_mbs.analysis.paths.motions import Motion, midpoint_share, rates
+from fem_mbs.analysis.paths.instants import Instants, values_of
+from fem_mbs.analysis.paths.motions import Motion, rates, spline_through
 from fem_mbs.analysis.paths.places import Efforts, Outputs
+from fem_mbs.analysis.paths.steps import midpoint_forces
 from fem_mbs.analysis.paths.window import Rows, Window
 from fem_mbs.analysis.paths.zeros import WEIGHT, project
 from fem_mbs.errors import AnalysisError, ModelError
@@ -60,10 +61,16 @@ class Equations:
         self.owner, self.path_start, self.duration, self.path = follower.owner, path_start, duration, path
         self.start, self.end = ends
         self.h = float(times[1] - times[0])
-        self._share: tuple[np.ndarray, ...] | None = None
+        # what the equilibrium is out of balance is round-off: at all steps it moves nothing, at the first one it would
+        # be an impulse, which chains of masses amplify
+        self.efforts.hold(compiled, self.start.u)
+        state = self.start.state
+        lin = Instants(compiled, follower.assembly, times[:1], context.loading, state.Q[:1], state.D[:1])
+        self._rest = lin.residual[0]
+        self._share: np.ndarray | None = None  # forces (n + 1, n_q) that a deferred correction adds
         system = compiled.system
-        dofs = np.flatnonzero(system.system.equation[: system.first_multiplier] >= 0)
-        self.size = np.where(system.system.kind[dofs] == S.POSITION, system.length, 1.0)
+        self.dofs = np.flatnonzero(system.system.equation[: system.first_multiplier] >= 0)
+        self.size = np.where(system.system.kind[self.dofs] == S.POSITION, system.length, 1.0)
 
     def solve(self, motion: Motion, u: np.ndarray) -> tuple[Motion, np.ndarray, Window] | None:
         """Return the motion with the outputs on the path, the efforts (n + 1, p) at the ends of steps, and the linear
@@ -76,18 +83,30 @@ class Equations:
         found = self._solved(motion, u, None)
         if found is None:
             return None
-        # solve again with rates of the mid-point rule, so that a forward run by this rule stays on the path
-        motion, u, window = found
-        self._share = tuple(midpoint_share(a, WEIGHT) for a in (motion.V, motion.A))
-        better = self._solved(self.motion(motion.Q, motion.D), u, window)
+        # solve again with the forces of the mid-point rule, so that a forward run by this rule stays on the path
+        share = self._deferred(*found[:2])
+        if not np.isfinite(share).all():
+            return found  # steps turn too far
+        self._share = share
+        better = self._solved(*found)
         self._share = None
         return better or found
+
+    def _deferred(self, motion: Motion, u: np.ndarray) -> np.ndarray:
+        """Return forces (n + 1, n_q) by which those of the mid-point rule differ from those at the ends of steps."""
+        self.efforts.put(self.compiled, self.times, u)
+        pairs = [(lin.residual, lin.tangents.states.U) for lin in self._instants(motion)]
+        own, multipliers = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
+        self.efforts.put(self.compiled, self.times, spline_through(u))
+        middle = 0.5 * (self.times[1:] + self.times[:-1])
+        levels = [self.context.loading.level(values_of(self.compiled, times)) for times in (self.times, middle)]
+        forces = midpoint_forces(self.follower.assembly, motion, multipliers, (levels[0], levels[1]), self.h, WEIGHT)
+        return forces[:, self.dofs] - (own - self._rest)
 
     def _solved(
         self, motion: Motion, u: np.ndarray, window: Window | None
     ) -> tuple[Motion, np.ndarray, Window] | None:  # fmt: skip
-        """Return motion, efforts and linear equations as `solve` does, for the rates that `motion` gives: those of
-        compact differences, plus ``_share`` where it is set.
+        """Return motion, efforts and linear equations as `solve` does, with ``_share`` added to the forces, if set.
 
         Args:
             window: linear equations that the first iterations use; None: they are formed about the motion.
@@ -164,10 +183,7 @@ class Equations:
 
     def motion(self, Q: np.ndarray, D: np.ndarray) -> Motion:
         """Return the motion through states, with rates by compact differences."""
-        V, A = rates(self.compiled.system, Q, D, self.h, WEIGHT)
-        if self._share is not None:
-            V, A = V + self._share[0], A + self._share[1]
-        return Motion(Q, D, V, A)
+        return Motion(Q, D, *rates(self.compiled.system, Q, D, self.h, WEIGHT))
 
     def _instants(self, motion: Motion) -> Iterator[Instants]:
         """Yield the equations of motion at all ends of steps, a limited number at a time."""
@@ -197,7 +213,11 @@ class Equations:
             residual.append(lin.residual)
         window = known or Window(Rows.joined(found), (self.start.at, self.end.at), self.h, self.owner)
         wrong = np.hstack((np.concatenate(apart), self.path - np.concatenate(outputs)))
-        return window, np.einsum("snm,sm->sn", window.at.P, wrong), np.concatenate(residual)
+        forces = np.concatenate(residual)
+        forces -= self._rest
+        if self._share is not None:
+            forces += self._share
+        return window, np.einsum("snm,sm->sn", window.at.P, wrong), forces
 
     def _rows(self, lin: Instants, Y: np.ndarray) -> Rows:
         at, bad = project(*lin.dense(), self.efforts.at(lin), Y[:, :, lin.dofs])

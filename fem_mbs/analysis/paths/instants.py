@@ -15,7 +15,7 @@ from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.blocks import Block
 from fem_mbs.system.dense import DenseAssembly, DenseTangents, states_of
 
-__all__ = ["Instants"]
+__all__ = ["Instants", "values_of"]
 
 _BALANCED = 5  # iterations for multipliers that forces depend on
 
@@ -43,7 +43,7 @@ class Instants:
         self.compiled, self.system = compiled, compiled.system
         self.first, self.times = self.system.first_multiplier, times
         none = np.zeros_like(Q)
-        level = loading.level(_values(compiled, times))
+        level = loading.level(values_of(compiled, times))
         states = states_of(
             self.system, Q, D, none if V is None else V, none if A is None else A, np.asarray(level.values)
         )
@@ -127,7 +127,7 @@ class Instants:
         return new
 
 
-def _values(compiled: CompiledModel, times: np.ndarray) -> np.ndarray:
+def values_of(compiled: CompiledModel, times: np.ndarray) -> np.ndarray:
     """Return the values (s, n_fun) of all time functions.
 
     Raises:

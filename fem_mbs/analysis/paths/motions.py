@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation, RotationSpline
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.compiled import Compiled
 
-__all__ = ["Motion", "interpolated", "midpoint_share", "rates", "spline_through"]
+__all__ = ["Motion", "interpolated", "midpoint_share", "rates", "spline_through", "unweighted"]
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def rates(system: Compiled, Q: np.ndarray, D: np.ndarray, h: float, weight: floa
         spins = _vectors(R[:-1].swapaxes(-1, -2) @ R[1:]) / h  # the same in the axes of both ends
         V[1:-1, rows], A[1:-1, rows] = 0.5 * (spins[1:] + spins[:-1]), (spins[1:] - spins[:-1]) / h
     V[:, system.first_multiplier :] = A[:, system.first_multiplier :] = 0.0
-    return _unweighted(V, weight), _unweighted(A, weight)
+    return unweighted(V, weight), unweighted(A, weight)
 
 
 def midpoint_share(rates: np.ndarray, weight: float) -> np.ndarray:
@@ -71,7 +71,7 @@ def midpoint_share(rates: np.ndarray, weight: float) -> np.ndarray:
     share = np.zeros_like(rates)
     share[1:-1] = (weight - 0.25) * (rates[2:] - 2.0 * rates[1:-1] + rates[:-2])
     share[-1] = share[-2]
-    return _unweighted(share, weight)
+    return unweighted(share, weight)
 
 
 def spline_through(a: np.ndarray) -> np.ndarray:
@@ -90,15 +90,15 @@ def spline_through(a: np.ndarray) -> np.ndarray:
     return solve_banded((1, 1), bands, b)
 
 
-def _unweighted(a: np.ndarray, weight: float) -> np.ndarray:
-    """Return x with w x[n-1] + (1 - 2 w) x[n] + w x[n+1] = a[n]; x is zero at the start, and constant over the last
-    step."""
+def unweighted(a: np.ndarray, weight: float) -> np.ndarray:
+    """Return x with w x[n-1] + (1 - 2 w) x[n] + w x[n+1] = a[n]; x is zero at the start, and constant over the
+    last step."""
     bands = np.full((3, len(a)), weight)
     bands[1] = 1.0 - 2.0 * weight
     right = a.copy()
     right[0] = right[-1] = 0.0
     bands[1, 0], bands[0, 1], bands[1, -1], bands[2, -2] = 1.0, 0.0, 1.0, -1.0
-    return solve_banded((1, 1), bands, right)
+    return solve_banded((1, 1), bands, right.reshape(len(a), -1)).reshape(a.shape)
 
 
 def interpolated(

@@ -26,7 +26,7 @@ from fem_mbs.analysis.paths.equilibria import Equilibrium, Follower
 from fem_mbs.analysis.paths.motions import Motion, interpolated, spline_through
 from fem_mbs.analysis.paths.places import Efforts, Outputs
 from fem_mbs.analysis.paths.window import Window, check_size
-from fem_mbs.analysis.paths.zeros import decay_time, null_space, zeros_of
+from fem_mbs.analysis.paths.zeros import WEIGHT, decay_time, null_space, oscillation, zeros_of
 from fem_mbs.analysis.start.initial import consistent_velocities
 from fem_mbs.analysis.transient.chunk import Chunk
 from fem_mbs.analysis.transient.settings import Settings
@@ -36,8 +36,9 @@ from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, Owner
 __all__ = ["Found", "Request", "search"]
 
 _LONGEST = 4.0  # post-action over the duration, as far as it is chosen automatically
-#: Steps before the path at least: splines of efforts that begin with a kink reach into them.
-_LEAD = 2
+#: Steps before the path and its pre-action: what begins there leaves oscillations from step to step before it, which
+#: decay by `oscillation(WEIGHT)` per step; where they are cut off, the run begins with an impulse, and drifts.
+_LEAD = int(np.ceil(np.log(1e-3) / np.log(oscillation(WEIGHT))))
 _MOST_STEPS = 200_000
 _SLOW = 1e-3  # real parts of zeros over their size that count as none
 _SEEN = 0.5  # zeros times h that steps resolve
@@ -135,7 +136,7 @@ class _Search:
         check_size(self.start.at.T.shape[1], max(round(asked.duration / self.h), 1), self.owner)
         self.before = self._whole(asked.before, zeros[growing] if growing.any() else None)
         if asked.before is None:
-            self.before = max(self.before, _LEAD * self.h)
+            self.before += _LEAD * self.h
         if growing.any():
             for word in ("before", "after"):
                 given, rate = getattr(asked, word), float(zeros[growing].real.min())

@@ -20,7 +20,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from scipy.linalg import eig, ordqz
 
-__all__ = ["Projected", "WEIGHT", "bounded", "decay_time", "null_space", "project", "zeros_of"]
+__all__ = ["Projected", "WEIGHT", "bounded", "decay_time", "null_space", "oscillation", "project", "zeros_of"]
 
 #: Weight of the neighbours in K (w q[n-1] + (1 - 2 w) q[n] + w q[n+1]).  With less than a fourth, zeros at infinity
 #: have one root inside of the unit circle and one outside, and changes of efforts do not ring from step to step.
@@ -125,6 +125,12 @@ def zeros_of(at: Projected) -> tuple[np.ndarray, int]:
     alpha, beta = eig(A, E, right=False, homogeneous_eigvals=True)
     far = np.abs(beta) <= _INFINITE * np.abs(alpha)
     return size * alpha[~far] / beta[~far], int(np.count_nonzero(far))
+
+
+def oscillation(weight: float) -> float:
+    """Return the factor per step by which what alternates from step to step decays in w x[n-1] + (1 - 2 w) x[n] + w
+    x[n+1] = 0, w below 1/4."""
+    return (1.0 - 2.0 * weight - np.sqrt(1.0 - 4.0 * weight)) / (2.0 * weight)
 
 
 def decay_time(zeros: np.ndarray) -> float:

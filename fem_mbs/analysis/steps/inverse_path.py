@@ -92,7 +92,7 @@ class Options(Newton, TimeSteps):
         _TIME,
         "time before the path in which efforts may act",
         None,
-        shows="as long as growing zeros need, at least 2 h",
+        shows="10 h, and as long as growing zeros need",
         unit="s",
     )
     after: float | None = key(
