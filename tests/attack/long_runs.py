@@ -1,7 +1,5 @@
-"""Long runs: energy balance, memory and file size of a mechanism over 1e6 steps, of contact with friction over 1e5.
-
-Momenta are not checked: supports and weight change them.
-"""
+"""Long runs: energy balance, memory and file size of mechanisms over 1e6 steps, of contact with friction over 1e5; both
+momenta of a mechanism in free flight over 1e6 steps."""
 
 from __future__ import annotations
 
@@ -15,9 +13,10 @@ import numpy as np
 
 from .guard import Attack, Case, Wrong
 
-__all__ = ["ATTACKS", "contact", "mechanism"]
+__all__ = ["ATTACKS", "contact", "flight", "mechanism"]
 
 _ENERGY = 1e-9  # closing error of the energy balance of the mechanism, over the range of the energy
+_MOMENTA = 1e-9  # change of each momentum in free flight, over its largest value
 _GROWTH = 32e6  # bytes by which memory may grow after the first tenth of the steps
 
 
@@ -48,7 +47,32 @@ def mechanism(folder: Path, steps: int) -> dict[str, float]:
     m.body("lower", position=(1.5, 0.0), mass=0.7, inertia=0.05)
     m.joint("top", "pin", a="ground", b="upper", point=(0.0, 0.0))
     m.joint("middle", "pin", a="upper", b="lower", point=(1.0, 0.0))
-    return _measured(m, folder, steps, 1e-3, _ENERGY)
+    return _measured(m, folder, steps, 1e-3, _ENERGY)[0]
+
+
+def flight(folder: Path, steps: int) -> dict[str, float]:
+    """Run two bodies on a ball joint in space, without weight: they tumble, and both momenta stay as they are.  Result
+    and errors as `mechanism`.
+
+    Raises:
+        Wrong: a momentum changes.
+    """
+    from fem_mbs import Model
+
+    m = Model(dimension=3, title="two bodies in free flight")
+    m.body("left", position=(-0.5, 0.0, 0.0), mass=1.0, inertia=(0.02, 0.08, 0.09))
+    m.body("right", position=(0.5, 0.0, 0.0), mass=0.7, inertia=(0.01, 0.05, 0.055))
+    m.joint("hip", "spherical", a="left", b="right", point=(0.0, 0.0, 0.0))
+    m.initial("left", velocity=(0.1, -0.8, 0.3), spin=(1.0, 2.0, 3.0))
+    m.initial("right", velocity=(-0.1, 1.1, -0.4), spin=(4.0, -1.0, 3.0))
+    found, step = _measured(m, folder, steps, 1e-3, _ENERGY)
+    for name in ("linear momentum", "angular momentum"):
+        values = np.asarray(step.series[name])
+        change = float(np.linalg.norm(values - values[0], axis=1).max() / np.linalg.norm(values, axis=1).max())
+        if not change < _MOMENTA:
+            raise Wrong(f"the {name} changes by {change:.2g} of its value")
+        found[name] = change
+    return found
 
 
 def contact(folder: Path, steps: int) -> dict[str, float]:
@@ -65,10 +89,11 @@ def contact(folder: Path, steps: int) -> dict[str, float]:
         "floor", a="ground", b="ball", ball=0.1, point=(0.0, 0.0), axis=(0.0, 1.0), stiffness=1e6, coefficient=0.3,
         smoothing=0.01,
     )  # fmt: skip
-    return _measured(m, folder, steps, 5e-4, 1e-8)
+    return _measured(m, folder, steps, 5e-4, 1e-8)[0]
 
 
-def _measured(model: Any, folder: Path, steps: int, h: float, tolerance: float) -> dict[str, float]:
+def _measured(model: Any, folder: Path, steps: int, h: float, tolerance: float) -> tuple[dict[str, float], Any]:
+    """Return the measured values by their names, and the step of the results."""
     from fem_mbs.analysis.run import run
 
     model.transient_step(duration=steps * h, h=h, frames=100)
@@ -87,7 +112,8 @@ def _measured(model: Any, folder: Path, steps: int, h: float, tolerance: float) 
         raise Wrong(f"the process grows by {1e-6 * (watch.late - watch.early):.0f} MB")
     if size > 1.2 * per_row * rows + 2e6:
         raise Wrong(f"{size / rows:.0f} bytes a step on disk for {per_row} of series")
-    return {"energy": error, "memory growth [MB]": 1e-6 * (watch.late - watch.early), "bytes per step": size / rows}
+    found = {"energy": error, "memory growth [MB]": 1e-6 * (watch.late - watch.early), "bytes per step": size / rows}
+    return found, step
 
 
 def _case(what: Callable[[Path, int], dict[str, float]], steps: int) -> Callable[[Path], Case]:
@@ -105,6 +131,9 @@ def _case(what: Callable[[Path, int], dict[str, float]], steps: int) -> Callable
 ATTACKS = {
     "long-mechanism": Attack(
         "long-mechanism", "1e6 steps of a double pendulum", _case(mechanism, 1_000_000), 3000.0, False, False
+    ),
+    "long-flight": Attack(
+        "long-flight", "1e6 steps of two bodies in free flight", _case(flight, 1_000_000), 3000.0, False, False
     ),
     "long-contact": Attack(
         "long-contact",

@@ -15,7 +15,7 @@ _COUNTS = {
     "models": 20_000, "runs": 2000, "abaqus": 20_000, "nastran": 20_000, "listings": 10_000, "meshes": 20_000,
     "hdf5-meshes": 300, "shapes": 10_000, "parts": 5000, "foreign-parts": 5000, "results": 10_000, "folders": 2000,
     "killed-runs": 200, "killed-reductions": 80, "killed-sweeps": 20, "faults": len(FAULTS),
-    "long-mechanism": 1, "long-contact": 1,
+    "long-mechanism": 1, "long-flight": 1, "long-contact": 1,
 }  # fmt: skip
 _ALL = _INPUTS | _KILLS | _FAULTS | _LONG
 #: Attack and usual number of cases by name.

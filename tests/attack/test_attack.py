@@ -15,7 +15,7 @@ if sys.platform == "win32":
 from attack.__main__ import table
 from attack.faults import FAULTS
 from attack.guard import Attack, Tally, Wrong, judge, run_attack
-from attack.long_runs import contact, mechanism
+from attack.long_runs import contact, flight, mechanism
 from attack.registry import ATTACKS
 from fem_mbs.errors import ModelError
 
@@ -45,7 +45,7 @@ def test_faults_of_the_environment(tmp_path, text):
     FAULTS[text](tmp_path)
 
 
-@pytest.mark.parametrize("what", [mechanism, pytest.param(contact, marks=pytest.mark.long)])
+@pytest.mark.parametrize("what", [mechanism, *(pytest.param(one, marks=pytest.mark.long) for one in (flight, contact))])
 def test_long_runs_in_short(tmp_path, what):
     what(tmp_path, 2000)
 
