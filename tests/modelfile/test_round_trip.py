@@ -30,6 +30,7 @@ NOT_IN_FILES = {
 #: Models with meshes of Python, which a file holds node by node: other declarations, the same arrays.
 WITH_MESHES = {
     "barton_1951_plates",
+    "bathe_wilson_1972_frames",
     "blevins_1979_formulas",
     "cook_1981_shells",
     "crandall_dahl_1959_mechanics_of_solids",
