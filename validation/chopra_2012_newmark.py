@@ -24,8 +24,8 @@ from fem_mbs.validation.kinds import INDEPENDENT, printed
 CAPABILITY = "integration"
 DEVIATIONS = (
     "Chopra (2012), examples 5.3 and 5.4, as NewmarkIntegrator.tcl of OpenSees prints them: speeds of 4.4260 after 4 "
-    "steps (average acceleration) and 2.1802 after 5 (linear acceleration) should read 4.7260 and 2.1082; the displacements "
-    "beside them agree.",
+    "steps (average acceleration) and 2.1802 after 5 (linear acceleration) should read 4.7260 and 2.1082; the "
+    "displacements beside them agree.",
 )
 CASES = {"B-NEWMARK": "ten steps of two rules of Newmark, as done by hand, elastic and elastoplastic"}
 
@@ -39,7 +39,7 @@ def build(beta: float = 0.25, yield_force: float | None = None, h: float = H, **
     model.node("m", (10.0, 0.0))
     model.node("wall", (0.0, 0.0))
     model.fix("wall")
-    model.fix("m", "y")
+    model.fix("m", ["y"])
     model.point_mass("mass", "m", MASS)
     model.spring("spring", "wall", "m", stiffness=STIFFNESS, damping=DAMPING, length=10.0, yield_force=yield_force)
     model.force("p", "m", (10.0, 0.0), function="sin(pi*t/0.6)*step(0.6 - t)")
