@@ -23,6 +23,7 @@ import math
 from typing import Any
 
 import numpy as np
+from scipy.integrate import trapezoid
 
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error
@@ -225,7 +226,7 @@ def _pivots(f: Findings) -> None:
             "B-PIVOT", f"angular deceleration, {kind} [rad/s^2]", float(speed[0] - speed[-1]) / step.time[-1], slope,
             "The closed form r mu N/J is exact; the error is of second order in the step.", CLOSED_FORM, relative=4e-5,
         )  # fmt: skip
-        turned = float(np.trapezoid(speed, step.time)) / (2.0 * math.pi)
+        turned = float(trapezoid(speed, step.time)) / (2.0 * math.pi)
         lost = float(step.ledger("dissipated")[-1]) / turned
         f.row(
             "B-PIVOT",

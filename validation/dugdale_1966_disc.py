@@ -18,6 +18,7 @@ paper.
 from __future__ import annotations
 
 import numpy as np
+from scipy.integrate import trapezoid
 from scipy.optimize import brentq
 
 from fem_mbs import Model, solve
@@ -61,7 +62,7 @@ def frequency(speed: float, diameters: int) -> float:
     rim = build(0.0).meshes["s"][0].node_sets["right"]
     t = np.linspace(0.0, 0.5 * np.pi, len(rim))
     for w, shape in zip(step.summary["frequencies_hz"], shapes[:, rim], strict=True):
-        parts = np.abs([np.trapezoid(shape * np.cos(k * t), t) for k in range(diameters % 2, 7, 2)])
+        parts = np.abs([trapezoid(shape * np.cos(k * t), t) for k in range(diameters % 2, 7, 2)])
         if 2 * int(np.argmax(parts)) + diameters % 2 == diameters:
             return 2.0 * np.pi * w
     raise ValueError(f"no mode of {diameters} nodal diameters among the lowest")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from deck_text import nset, numbers, prints, run, step
-from scipy.integrate import solve_bvp
+from scipy.integrate import solve_bvp, trapezoid
 
 from fem_mbs.decks.abaqus.compare import compare_deck
 from fem_mbs.decks.abaqus.run import convert
@@ -220,7 +220,7 @@ def test_nodal_thickness(tmp_path):
     load = step("*STATIC\n*CLOAD\nTIP, 3, 5.\n" + U + "*EL PRINT, ELSET=EALL, TOTALS=ONLY\nEMAS\n")
     _, (done,) = run(tmp_path / "d.inp", strip(section=section), given, load)
     x = np.linspace(0.0, L, 2001)
-    bent = np.trapezoid(10.0 * (L - x) ** 2 / (E * B * height(x) ** 3 / 12.0), x)
+    bent = trapezoid(10.0 * (L - x) ** 2 / (E * B * height(x) ** 3 / 12.0), x)
     assert prints(done, "U")[1][:, 2] == pytest.approx(bent, rel=4e-3)
     assert prints(done, "EMAS", total=True)[1][0, 0] == pytest.approx(8000.0 * B * L * 0.025)
     for more, message in ((", OFFSET=.5", "NODAL THICKNESS with OFFSET"), ("", "no positive thickness")):

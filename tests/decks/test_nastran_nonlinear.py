@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_bvp
+from scipy.integrate import solve_bvp, trapezoid
 from scipy.optimize import brentq, fsolve
 
 from fem_mbs.decks.nastran.run import convert, solve_deck
@@ -91,7 +91,7 @@ def test_a_cantilever_bends_as_the_elastica(tables):
         lambda s, y: np.vstack((y[1], -force / stiffness * np.cos(y[0]))), lambda a, b: [a[0], b[1]], s,
         np.vstack((s, np.ones_like(s))), tol=1e-8,
     ).sol(s)[0]  # fmt: skip
-    end = [np.trapezoid(np.cos(angle), s) - length, np.trapezoid(np.sin(angle), s)]
+    end = [trapezoid(np.cos(angle), s) - length, trapezoid(np.sin(angle), s)]
     np.testing.assert_allclose(found["DISPLACEMENT"][n + 1][:2], end, rtol=1e-3)
     np.testing.assert_allclose(found["SPCFORCES"][1][[1, 5]], [-force, -force * (length + end[0])], rtol=1e-3)
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.integrate import trapezoid
 
 from fem_mbs.declarations.steps import recorded_kind, step_kind
 from fem_mbs.errors import ModelError, Owner
@@ -144,9 +145,9 @@ class Columns:
         if word == "integral":
             if len(t) < 2 or not (np.diff(t) >= 0.0).all():
                 raise ModelError(f'"{name}" needs rows over a time that passes', owner=Owner("Sensitivities"))
-            slopes = np.trapezoid(column.slopes, t, axis=1)
+            slopes = trapezoid(column.slopes, t, axis=1)
             unit = f"{column.unit} s" if column.unit else "s"
-            return Quantity(name, float(np.trapezoid(values, t)), unit, slopes)
+            return Quantity(name, float(trapezoid(values, t)), unit, slopes)
 
         def of(values: np.ndarray) -> float:
             own = next(iter(statistics({"name": "x", "columns": ["x"]}, t, values[:, None]).values()))

@@ -146,6 +146,8 @@ def _chosen_shapes(owner: str, part: ReducedPart, reference: str) -> tuple[np.nd
     scale = np.sqrt(np.maximum(part.stiffness.diagonal(), part.mass.diagonal()))
     scale = np.where(scale > 0.0, scale, 1.0)
     free = null_space(away / scale) / scale[:, None]
+    if not free.shape[1]:  # scipy's eigh takes empty matrices from 1.14 on
+        return np.zeros_like(free), np.zeros(0)
     K, M = (free.T @ A @ free for A in (part.stiffness, part.mass))
     try:
         # of the reciprocal problem, since shapes may have no mass
@@ -158,7 +160,7 @@ def _chosen_shapes(owner: str, part: ReducedPart, reference: str) -> tuple[np.nd
         ) from None
     order = np.argsort(-values)
     values, shapes = values[order], free @ vectors[:, order]
-    values = np.where(values > 1e-14 * values[0], values, 0.0) if values.size else values
+    values = np.where(values > 1e-14 * values[0], values, 0.0)
     # (with K = 1 now) the mean square displacement, and the largest at an interface
     size = np.sqrt(np.maximum(values, 0.0) / part.moments.mass)
     for interface in part.interfaces:
