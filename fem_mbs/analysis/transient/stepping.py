@@ -51,7 +51,8 @@ class Stepping:
     """One analysis in steps of ``h`` from ``t0``: holds state, counters, ledger.
 
     ``functions`` is the list of time functions; ``evaluate(k0, k1)`` is cut from it.  Loads, motions and everything
-    else are in the compiled model.  ``follower`` differentiates every step, where a run asks for it.
+    else are in the compiled model.  ``follower`` differentiates every step, where a run asks for it.  Chunks end at
+    every ``restart_every``-th step, if it ``pauses`` there.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class Stepping:
         settings: Settings,
         frame_every: int = 0,
         restart_every: int = 0,
+        pauses: bool = True,
     ):
         self.pairs = has_pairs(compiled)
         if state.values.size != compiled.n_values + 1:  # other pairs than at the start have other entries
@@ -75,7 +77,7 @@ class Stepping:
         self.rule, self.t0, self.h = rule, t0, h
         self.follower: Follower | None = None
         self.step = 0
-        self.frame_every, self.restart_every = frame_every, restart_every
+        self.frame_every, self.restart_every, self.pauses = frame_every, restart_every, pauses
         self.gravity = np.zeros(3)
         self.gravity[: len(gravity)] = gravity
         self.counter = np.zeros(S.N_COUNTER, np.int64)
@@ -340,7 +342,7 @@ class Stepping:
             state = self.state
             frame = 8 * (2 * state.Q.shape[1] + state.D[0].size + state.out.size + state.energy.size)
             n = min(n, max(1, int(_CHUNK_BYTES / frame)) * self.frame_every)
-        if self.restart_every:
+        if self.restart_every and self.pauses:
             n = min(n, self.restart_every - self.step % self.restart_every)
         return max(n, 1)
 
