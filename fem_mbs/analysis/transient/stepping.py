@@ -100,6 +100,8 @@ class Stepping:
         self.real[S.RTOL], self.real[S.CTOL] = settings.rtol, settings.ctol
         self.real[[S.BETA, S.GAMMA, S.ALPHA_M, S.ALPHA_F]] = self.weights[:4]
         self.real[S.LENGTH] = compiled.length
+        self.real[S.ETOL] = settings.energy_tolerance
+        self.memory = self.real[S.MEMORY]
         self.solver = self._new_solver()
         self.ctl = self.control(h)
         self.works = np.zeros(3)
@@ -238,6 +240,9 @@ class Stepping:
         self.redundancy.start(diagonal, self.ctl, fun, state)
         row = self.energies(self.evaluate(now, now, now)[0])  # energies that follow time count at the start
         self.initial_energy = float(row[_ENERGIES].sum())
+        self.memory[:] = 0.0
+        self.real[[S.ENERGY, S.LOWEST, S.HIGHEST]] = self.initial_energy
+        self.real[S.LARGEST_KINETIC] = row[C.KINETIC]
         self.first_row = self.pack(row[None, :], np.zeros((1, 3)))[0]
         self._start_coordinates()
 
@@ -249,6 +254,8 @@ class Stepping:
         """Take over from the stepping before an event what the state does not tell."""
         self.watcher, self.halved_steps, self.turned_steps = other.watcher, other.halved_steps, other.turned_steps
         self.real[S.TURN] = other.real[S.TURN]
+        self.real[S.CLOSING] += other.real[S.CLOSING]
+        self.real[S.LARGEST_KINETIC] = max(self.real[S.LARGEST_KINETIC], other.real[S.LARGEST_KINETIC])
         self.redundancy.earlier = other.redundancy.warnings
         for k in (S.TOTAL_ITERATIONS, S.FACTORISATIONS):
             self.counter[k] = other.counter[k]
@@ -417,7 +424,8 @@ class Stepping:
 
     def _changed(self) -> tuple[np.ndarray, ...]:
         s = self.state
-        own = s.Q, s.D, s.V, s.DD, s.U, s.past, s.reaction, s.work, self.compiled.system.hist, self.alternation.recent
+        own = (s.Q, s.D, s.V, s.DD, s.U, s.past, s.reaction, s.work, self.compiled.system.hist, self.alternation.recent,
+               self.memory)  # fmt: skip
         return own if self.follower is None else (*own, *self.follower.changed())
 
     def _halvings_of_turn(self, part: float = 1.0) -> int:
@@ -670,6 +678,7 @@ class Stepping:
             "history": self.counter[[S.HISTORY, S.SLOW]].copy(),
             "halved_steps": np.int64(self.halved_steps),
             "turned": np.array([self.turned_steps, self.real[S.TURN]]),
+            "memory": self.memory.copy(),
             "recent": self.alternation.recent.copy(),
             **self.redundancy.snapshot(),
             **snapshot_pairs(self.compiled),
@@ -691,6 +700,7 @@ class Stepping:
         self.counter[S.REFACTOR] = 1
         self.halved_steps = int(data["halved_steps"])
         self.turned_steps, self.real[S.TURN] = int(data["turned"][0]), float(data["turned"][1])
+        self.memory[:] = data["memory"]
         self.alternation.recent = np.array(data["recent"])
         if self.pairs:
             s.Q[1] = s.Q[0]
