@@ -384,6 +384,7 @@ class _March:
             "constraint_error": constraint_error(context.compiled, context.state, now.time),
             "energy": EnergyBalance(
                 range=scale, closing_error=totals["error"], closing_error_relative=relative_error(totals),
+                tolerance=self.settings.energy_tolerance or None,
                 final={c: float(v) for c, v in zip(ENERGY_COLUMNS, totals["last"][:7], strict=True)},
             ),
             "eigenvalues": None if self.along is None else self.along.report(),

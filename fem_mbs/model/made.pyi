@@ -3508,6 +3508,7 @@ class MadeCalls:
         restarts: Whole | None = None,
         adaptive: Number = 0.0,
         eigenvalues: Along | AlongTable | None = None,
+        energy_tolerance: Number = 0.0,
         supports: str | Sequence[str] = "",
         decay: Number = 0.1,
         beta: Number = 0.25,
@@ -3538,6 +3539,8 @@ class MadeCalls:
                 then the first step, and the interval of the results; 0: all steps are h (default 0.0)
             eigenvalues: complex modes along it, a table {every = 10, count = 5}: every so many steps, increments or
                 points that many modes; also `near`, `which`, `reach`, `check` as of `complex_modes`
+            energy_tolerance: accuracy to which a step is iterated: the error of the energy over the energy that parts
+                and loads exchange; 0: to round-off. The notes below say more (default 0.0)
             supports: groups of `[[support]]`, `[[motion]]` and `[[pretension]]` that hold in this step. What the
                 nonlinear step before has held and this one lacks is released at once, without work; what this one takes
                 on stops velocities as a plastic blow, whose energy is work of drivers (default none)
