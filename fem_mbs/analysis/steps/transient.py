@@ -149,13 +149,13 @@ rules but "decaying" and "explicit" are of second order: a step that is half as 
 the size of the rotations; of the mid-point rule it is about (angle per step)^2/12 of a motion, 1 % at 0.3 rad.
 `fem-mbs check` notes what turns by more than 30 degrees in a step: stable, with exact energy, but coarse. A step in
 which a node turns by more than 90 degrees is made in parts; the summary counts them, and where parts do not help, or
-the rule is "explicit", the run ends with an error.
+the rule is "explicit", the run ends with an error. `fem-mbs check` refuses explicit steps above their limit of
+stability at the start, 2/w of the highest frequency w.
 
 Steps are iterated to round-off. With `energy_tolerance` they end before: increments of displacements, rotations and
 multipliers are then converged to this share of themselves, and all steps together change the energy by at most this
 share of what parts and loads exchange, which the summary shows beside the error that resulted (`energy.tolerance`).
-That takes about half of the iterations where steps resolve the motion. It belongs to "midpoint" and "decaying". `fem-mbs check` refuses explicit steps above their limit of
-stability at the start, 2/w of the highest frequency w.
+That takes about half of the iterations where steps resolve the motion. It belongs to "midpoint" and "decaying".
 
 The energy ledger tells whether a run holds. "midpoint" and "decaying" close it to round-off: beyond 1e-6 of the energy
 that is exchanged there is a warning, beyond 1e-3 the step has failed. The other rules keep the energy as far as their
