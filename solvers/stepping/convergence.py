@@ -58,6 +58,7 @@ __all__ = ["book_energy", "constraints_met", "enough", "forget", "settled", "sma
 _SETTLED = 1e-9  # change of multipliers over the largest one, below which they have converged
 _FAST = 0.02  # rate below which corrections shrink like a geometric series
 _SAFETY = 4.0  # factor of estimated corrections: the first rate of a step is a fraction of the later ones
+_BELOW = 0.25  # estimated corrections over the increment that is round-off: errors of many steps add up
 _WIDER = 2.0  # first corrections over the one that a remembered ratio was measured with, up to which it serves
 _STEPS_SURE = 8  # number of successive steps for which a remembered ratio serves
 _SHARE = 0.1  # of the energy error that the tolerance leaves to the rest of the run, for one step
@@ -156,7 +157,7 @@ def enough(system, state, real, counter, size_x, size_t, norm, last):
             return False, rate
         ratio = _SAFETY * rate
         x, t, change, work = ratio * size_x, ratio * size_t, ratio * change, ratio * real[WORK]
-        if x <= real[FLOOR_X] and t <= real[FLOOR_T]:
+        if x <= _BELOW * real[FLOOR_X] and t <= _BELOW * real[FLOOR_T]:
             return True, rate
         if not asked:
             return False, rate
