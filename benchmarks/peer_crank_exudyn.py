@@ -17,32 +17,30 @@ sys.exudynFast = True  # type: ignore[attr-defined]
 
 import exudyn as exu  # noqa: E402
 import numpy as np  # noqa: E402
+from exudyn import utilities as x  # noqa: E402
 from exudyn.beams import GenerateStraightLineANCFCable2D  # noqa: E402
-from exudyn.utilities import (  # noqa: E402
-    Cable2D, CoordinateConstraint, MarkerBodyPosition, MarkerNodeCoordinate, MarkerNodePosition, NodePointGround,
-    NodeRigidBody2D, ObjectBeamGeometricallyExact2D, ObjectJointRevolute2D, ObjectRigidBody2D, SensorNode,
-)  # fmt: skip
 
 CRANK, ROD, SPEED, DIAMETER, E, DENSITY = 0.1524, 0.3048, 124.8, 0.00635, 2.06843e11, 7834.56
 DURATION = 1282 * 5e-5
 
 
 def solve(kind: str, n: int, h: float) -> tuple[float, int, np.ndarray, np.ndarray]:
-    """Return the processor time of the steps [s], their number, times (k,) and deflections of the middle over the length (k,)."""
+    """Return the processor time of the steps [s], their number, times (k,), and deflections of the middle over the
+    length (k,)."""
     area, moment = np.pi * DIAMETER**2 / 4, np.pi * DIAMETER**4 / 64
     container = exu.SystemContainer()
     mbs = container.AddSystem()
-    fixed = mbs.AddMarker(MarkerNodeCoordinate(nodeNumber=mbs.AddNode(NodePointGround()), coordinate=0))
-    crank = mbs.AddNode(NodeRigidBody2D(referenceCoordinates=[0, 0, 0], initialVelocities=[0, 0, SPEED]))
-    body = mbs.AddObject(ObjectRigidBody2D(nodeNumber=crank, physicsMass=0.1, physicsInertia=1e-3))
+    fixed = mbs.AddMarker(x.MarkerNodeCoordinate(nodeNumber=mbs.AddNode(x.NodePointGround()), coordinate=0))
+    crank = mbs.AddNode(x.NodeRigidBody2D(referenceCoordinates=[0, 0, 0], initialVelocities=[0, 0, SPEED]))
+    body = mbs.AddObject(x.ObjectRigidBody2D(nodeNumber=crank, physicsMass=0.1, physicsInertia=1e-3))
 
     def of(node: int, coordinate: int) -> int:
-        return mbs.AddMarker(MarkerNodeCoordinate(nodeNumber=node, coordinate=coordinate))
+        return mbs.AddMarker(x.MarkerNodeCoordinate(nodeNumber=node, coordinate=coordinate))
 
     for c in (0, 1):
-        mbs.AddObject(CoordinateConstraint(markerNumbers=[fixed, of(crank, c)]))
+        mbs.AddObject(x.CoordinateConstraint(markerNumbers=[fixed, of(crank, c)]))
     mbs.AddObject(
-        CoordinateConstraint(
+        x.CoordinateConstraint(
             markerNumbers=[fixed, of(crank, 2)],
             offsetUserFunction=lambda mbs, t, item, offset: SPEED * t,
             offsetUserFunction_t=lambda mbs, t, item, offset: SPEED,
@@ -50,7 +48,7 @@ def solve(kind: str, n: int, h: float) -> tuple[float, int, np.ndarray, np.ndarr
     )
     spin, each = -SPEED * CRANK / ROD, ROD / n
     if kind == "cable":
-        cable = Cable2D(
+        cable = x.Cable2D(
             physicsMassPerLength=DENSITY * area, physicsBendingStiffness=E * moment, physicsAxialStiffness=E * area
         )
         nodes = GenerateStraightLineANCFCable2D(
@@ -61,7 +59,7 @@ def solve(kind: str, n: int, h: float) -> tuple[float, int, np.ndarray, np.ndarr
     else:
         nodes = [
             mbs.AddNode(
-                NodeRigidBody2D(
+                x.NodeRigidBody2D(
                     referenceCoordinates=[CRANK + i * each, 0, 0],
                     initialVelocities=[0, SPEED * CRANK + spin * i * each, spin],
                 )
@@ -70,18 +68,24 @@ def solve(kind: str, n: int, h: float) -> tuple[float, int, np.ndarray, np.ndarr
         ]
         for i in range(n):
             mbs.AddObject(
-                ObjectBeamGeometricallyExact2D(
-                    nodeNumbers=[nodes[i], nodes[i + 1]], physicsLength=each, physicsMassPerLength=DENSITY * area,
-                    physicsCrossSectionInertia=DENSITY * moment, physicsBendingStiffness=E * moment,
-                    physicsAxialStiffness=E * area, physicsShearStiffness=0.9 * E / 2.6 * area,
-                )  # fmt: skip
+                x.ObjectBeamGeometricallyExact2D(
+                    nodeNumbers=[nodes[i], nodes[i + 1]],
+                    physicsLength=each,
+                    physicsMassPerLength=DENSITY * area,
+                    physicsCrossSectionInertia=DENSITY * moment,
+                    physicsBendingStiffness=E * moment,
+                    physicsAxialStiffness=E * area,
+                    physicsShearStiffness=0.9 * E / 2.6 * area,
+                )
             )
-    pin = mbs.AddMarker(MarkerBodyPosition(bodyNumber=body, localPosition=[CRANK, 0, 0]))
-    mbs.AddObject(ObjectJointRevolute2D(markerNumbers=[pin, mbs.AddMarker(MarkerNodePosition(nodeNumber=nodes[0]))]))
-    mbs.AddObject(CoordinateConstraint(markerNumbers=[fixed, of(nodes[-1], 1)]))
+    pin = mbs.AddMarker(x.MarkerBodyPosition(bodyNumber=body, localPosition=[CRANK, 0, 0]))
+    mbs.AddObject(
+        x.ObjectJointRevolute2D(markerNumbers=[pin, mbs.AddMarker(x.MarkerNodePosition(nodeNumber=nodes[0]))])
+    )
+    mbs.AddObject(x.CoordinateConstraint(markerNumbers=[fixed, of(nodes[-1], 1)]))
     position = exu.OutputVariableType.Position
     sensors = [
-        mbs.AddSensor(SensorNode(nodeNumber=node, outputVariableType=position, storeInternal=True))
+        mbs.AddSensor(x.SensorNode(nodeNumber=node, outputVariableType=position, storeInternal=True))
         for node in (nodes[0], nodes[n // 2], nodes[-1])
     ]
     mbs.Assemble()

@@ -41,7 +41,6 @@ from fem_mbs.solvers.stepping.layout import (
     NEXT_T,
     NEXT_W,
     NEXT_X,
-    NORM,
     POSITION,
     REACH,
     ROTATION,

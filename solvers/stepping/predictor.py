@@ -5,10 +5,11 @@ on how well steps resolve the motion: a vibration by w in steps of h > 1/w is ma
 step compares its increments with what all orders would have guessed (`choose_order`), and the next one takes the order
 that was best of late.
 
-Nodes of continua that turn have no rotation that could be extrapolated.  Increments of positions extrapolated along straight lines strain a part that turns by phi per step by some phi^2, which
-for a stiff part is a stress far from that of the solution: Newton-Raphson then begins in a bad place.  Here the best
-rigid motion of each connected part over the last two steps is extrapolated instead and its shape is kept, where
-that strain is larger than the change of its shape in the last step.
+Nodes of continua that turn have no rotation that could be extrapolated.  Increments of positions extrapolated along
+straight lines strain a part that turns by phi per step by some phi^2, which for a stiff part is a stress far from that
+of the solution: Newton-Raphson then begins in a bad place.  Here the best rigid motion of each connected part over the
+last two steps is extrapolated instead and its shape is kept, where that strain is larger than the change of its shape
+in the last step.
 
 All is written in loops over numbers: array expressions and `np.linalg` take longer to compile, mostly for the texts of
 their errors.

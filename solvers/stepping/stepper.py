@@ -28,7 +28,7 @@ import numpy as np
 
 from fem_mbs import contract as C
 from fem_mbs.arrays import copy, part
-from fem_mbs.contract import inline, inner, kernel
+from fem_mbs.contract import inner, kernel
 from fem_mbs.solvers.stepping import gauge as G
 from fem_mbs.solvers.stepping.assembly import along, assemble, prescribed_rows, report, share
 from fem_mbs.solvers.stepping.banded import band_factor, band_solve
@@ -81,7 +81,6 @@ from fem_mbs.solvers.stepping.layout import (
     REC_WORK,
     REFACTOR,
     RESTART_EVERY,
-    ROTATION,
     RULE_KIND,
     SINGULAR,
     SLOW,

@@ -43,7 +43,9 @@ def beam_in_space(tolerance: float = 0.0, **options) -> Model:
     model.line("beam", (0.0, 0.0, 0.0), (10.0, 0.0, 0.0), 4)
     model.beams("beam", "beam", "beam", orientation=(0.0, 0.0, 1.0))
     model.fix("beam:start")
-    model.force("pulse", "beam:end", (0.0, 1.0, 2.0), function={"kind": "table", "times": [0, 1, 2, 9], "values": [0, 9, 0, 0]})
+    model.force(
+        "pulse", "beam:end", (0.0, 1.0, 2.0), function={"kind": "table", "times": [0, 1, 2, 9], "values": [0, 9, 0, 0]}
+    )
     model.sensor("place", "position", on="beam:end")
     model.transient_step(6.0, 0.02, frames=0, energy_tolerance=tolerance, **options)
     return model
@@ -54,7 +56,9 @@ def chain(tolerance: float = 0.0, **options) -> Model:
     model = Model(3, "chain", gravity=(0.0, -9.81, 2.0))
     for i in range(6):
         model.body(f"rod {i}", (i + 0.5, 0.0, 0.0), 1.0, (1e-3, 1 / 12, 1 / 12))
-        model.joint(f"joint {i}", "spherical", f"rod {i - 1}" if i else "ground", f"rod {i}", point=(float(i), 0.0, 0.0))
+        model.joint(
+            f"joint {i}", "spherical", f"rod {i - 1}" if i else "ground", f"rod {i}", point=(float(i), 0.0, 0.0)
+        )
     model.sensor("place", "position", on="rod 5")
     duration = options.pop("duration", 1.5)
     model.transient_step(duration, options.pop("h", 0.005), frames=0, energy_tolerance=tolerance, **options)

@@ -116,8 +116,8 @@ class Options(RuleWeights, Newton, TimeSteps):
             "number", f"the energy error that iterations may leave, 1e-12 to {LOOSEST:g} (0: they go on to round-off)",
             lambda v: number(v) and (v == 0.0 or 1e-12 <= v <= LOOSEST), numbers,
         ),
-        "accuracy to which a step is iterated: the error of the energy over the energy that parts and loads exchange; 0: "
-        "to round-off. The notes below say more", 0.0,
+        "accuracy to which a step is iterated: the error of the energy over the energy that parts and loads exchange; "
+        "0: to round-off. The notes below say more", 0.0,
     )  # fmt: skip
     supports: Any = key(
         NAMES,
