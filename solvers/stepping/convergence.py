@@ -161,12 +161,12 @@ def enough(system, state, real, counter, size_x, size_t, norm, last):
         if not asked:
             return False, rate
     else:
-        serves = asked and counter[FRESH] == 0 and norm <= _WIDER * real[REACH] and real[SURE] < _STEPS_SURE
-        if not serves:
+        known = asked and counter[FRESH] == 0 and 0.0 < norm <= _WIDER * real[REACH] and real[SURE] < _STEPS_SURE
+        if not known:
             return False, 1.0
         f = _SAFETY * norm * norm
         x, t, change, work = f * real[NEXT_X], f * real[NEXT_T], f * real[NEXT_L], f * real[NEXT_W]
-        rate = max(x / real[LENGTH], t) / norm if norm > 0.0 else 0.0
+        rate = max(x / real[LENGTH], t) / norm
         real[SURE] += 1.0
     moved = 0.0
     for k in system.unknown:

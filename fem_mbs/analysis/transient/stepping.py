@@ -700,7 +700,7 @@ class Stepping:
         self.counter[S.REFACTOR] = 1
         self.halved_steps = int(data["halved_steps"])
         self.turned_steps, self.real[S.TURN] = int(data["turned"][0]), float(data["turned"][1])
-        self.memory[:] = data["memory"]
+        self.memory[:] = data.get("memory", 0.0)  # points of earlier versions have none
         self.alternation.recent = np.array(data["recent"])
         if self.pairs:
             s.Q[1] = s.Q[0]
