@@ -47,8 +47,9 @@ def chain(n: int, duration: float = 4.0, h: float = 0.01) -> Model:
     return model
 
 
-def slider_crank(n: int, steps: int = 1282, h: float = 5e-5) -> Model:
-    """Slider-crank with an elastic rod of n beams (Chu & Pan 1975) over 8 rad of the crank."""
+def slider_crank(n: int, steps: int = 1282, h: float = 5e-5, tolerance: float = 0.0) -> Model:
+    """Slider-crank with an elastic rod of n beams (Chu & Pan 1975) over 8 rad of the crank, iterated to the energy
+    tolerance."""
     model = Model(2, "slider-crank")
     model.material("steel", E=2.06843e11, nu=0.3, density=7834.56)
     model.section("round", "circle", diameter=0.00635)
@@ -62,7 +63,7 @@ def slider_crank(n: int, steps: int = 1282, h: float = 5e-5) -> Model:
     model.joint("crank pin", "pin", "crank", "rod:start")
     model.joint("slider", "slider", "rod:end", axis=(1.0, 0.0))
     model.sensor("deflection", "deflection", on="rod:middle", a="rod:start", b="rod:end", relative=True)
-    model.transient_step(steps * h, h, frames=0)
+    model.transient_step(steps * h, h, frames=0, energy_tolerance=tolerance)
     return model
 
 

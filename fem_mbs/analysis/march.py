@@ -158,6 +158,8 @@ class _March:
         self.with_events = context.events is not None and step.kind.takes_events
         asked = self.options.restarts
         self.keep_restarts = asked is not None
+        # A run in memory that fails leaves nothing to go on from.
+        self.pauses = self.keep_restarts or context.recorder.directory is not None
         # Adaptive steps end at restart points, so that these change them.
         fixed = not self.with_events and not getattr(self.options, "adaptive", 0.0)
         self.restarts = asked if asked is not None else UNASKED_RESTARTS if fixed else 0
@@ -185,7 +187,7 @@ class _March:
             kind, more = ChainStepping, {"tree": Tree(context.compiled, self.step.owner)}
         return kind(
             context.system, transient_functions(context), context.state, context.model.gravity, rule=self.rule, t0=t,
-            h=h, settings=self.settings, restart_every=self.restart_every,
+            h=h, settings=self.settings, restart_every=self.restart_every, pauses=self.pauses,
             frame_every=max(1, self.n_steps // options.frames) if options.frames else 0, **more,
         )  # fmt: skip
 
@@ -335,7 +337,7 @@ class _March:
         else:
             due = bool(self.restart_every) and stepping.step % self.restart_every == 0 and stepping.step < self.n_steps
             due = due and stepping.step // self.restart_every <= self.restarts
-        if not due:
+        if not (due and self.pauses):
             return None
         self.points += 1
         if stepping.solver is not None and self.keep_restarts:
@@ -382,6 +384,7 @@ class _March:
             "constraint_error": constraint_error(context.compiled, context.state, now.time),
             "energy": EnergyBalance(
                 range=scale, closing_error=totals["error"], closing_error_relative=relative_error(totals),
+                tolerance=self.settings.energy_tolerance or None,
                 final={c: float(v) for c, v in zip(ENERGY_COLUMNS, totals["last"][:7], strict=True)},
             ),
             "eigenvalues": None if self.along is None else self.along.report(),

@@ -145,13 +145,15 @@ def _steps(results: Results) -> Table:
 
 
 def _closing(report: StepReport | None) -> Text:
-    """Return the closing error of the energy over its range; red where the step has failed."""
+    """Return the closing error of the energy over its range, with what was asked for; red where the step has failed."""
     from rich.text import Text
 
     energy = getattr(report, "energy", None)
     error = energy and energy.closing_error_relative
     failed = bool(report and report.failures)
     words = ([] if error is None else [f"{error:.2e}"]) + ["FAILED"] * failed
+    if error is not None and energy.tolerance is not None:
+        words.insert(1, f"(asked for: {energy.tolerance:g})")
     return Text(" ".join(words), style="bold red" if failed else "")
 
 

@@ -3508,6 +3508,7 @@ class MadeCalls:
         restarts: Whole | None = None,
         adaptive: Number = 0.0,
         eigenvalues: Along | AlongTable | None = None,
+        energy_tolerance: Number = 0.0,
         supports: str | Sequence[str] = "",
         decay: Number = 0.1,
         beta: Number = 0.25,
@@ -3532,12 +3533,14 @@ class MadeCalls:
                 "hht", "newmark", "explicit", "hamiltonian" (default "midpoint")
             frames: states kept for pictures and ParaView, evenly spread; 0: none (default 100)
             restarts: points from which `fem-mbs run --restart` can continue, evenly spread, kept in the results; not
-                given: 20 while the run goes on, for a run that is interrupted (none with events or adaptive steps); 0:
-                none
+                given: 20 while the run goes on, for a run into a folder that is interrupted (none with events or
+                adaptive steps); 0: none
             adaptive: largest local error of a step: displacements over the model's length, rotations in radians; h is
                 then the first step, and the interval of the results; 0: all steps are h (default 0.0)
             eigenvalues: complex modes along it, a table {every = 10, count = 5}: every so many steps, increments or
                 points that many modes; also `near`, `which`, `reach`, `check` as of `complex_modes`
+            energy_tolerance: accuracy to which a step is iterated: the error of the energy over the energy that parts
+                and loads exchange; 0: to round-off. The notes below say more (default 0.0)
             supports: groups of `[[support]]`, `[[motion]]` and `[[pretension]]` that hold in this step. What the
                 nonlinear step before has held and this one lacks is released at once, without work; what this one takes
                 on stops velocities as a plastic blow, whose energy is work of drivers (default none)
@@ -3586,8 +3589,8 @@ class MadeCalls:
             dynamic: false: quasi-static, an equilibrium at every time without inertia (default true)
             frames: states kept for pictures and ParaView, evenly spread; 0: none (default 100)
             restarts: points from which `fem-mbs run --restart` can continue, evenly spread, kept in the results; not
-                given: 20 while the run goes on, for a run that is interrupted (none with events or adaptive steps); 0:
-                none
+                given: 20 while the run goes on, for a run into a folder that is interrupted (none with events or
+                adaptive steps); 0: none
             eigenvalues: complex modes along it, a table {every = 10, count = 5}: every so many steps, increments or
                 points that many modes; also `near`, `which`, `reach`, `check` as of `complex_modes`
             rtol: largest residual over the largest element contribution of its kind, at most 1e-3 (default 1e-12)
@@ -3639,8 +3642,8 @@ class MadeCalls:
             runs: forward runs until the outputs follow the path (default 25)
             frames: states kept for pictures and ParaView, evenly spread; 0: none (default 100)
             restarts: points from which `fem-mbs run --restart` can continue, evenly spread, kept in the results; not
-                given: 20 while the run goes on, for a run that is interrupted (none with events or adaptive steps); 0:
-                none
+                given: 20 while the run goes on, for a run into a folder that is interrupted (none with events or
+                adaptive steps); 0: none
             rtol: largest residual over the largest element contribution of its kind, at most 1e-3 (default 1e-12)
             ctol: constraint error over the length of the model, at most 1e-6 (default 1e-14)
             max_iterations: of Newton-Raphson in a step (default 25)

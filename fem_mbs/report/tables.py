@@ -75,14 +75,15 @@ def step_table(results: Results) -> TableText:
         seconds = getattr(report, "seconds", None)
         seconds = sum(seconds.values()) if isinstance(seconds, dict) else seconds
         state = "not ended" if report is None else "FAILED" if report.failures else "done"
-        closing = getattr(getattr(report, "energy", None), "closing_error_relative", None)
+        energy = getattr(report, "energy", None)
+        closing, asked = getattr(energy, "closing_error_relative", None), getattr(energy, "tolerance", None)
         rows.append(
             (
                 f"{number}. {step.name}",
                 step.type.replace("_", " "),
                 getattr(report, "rule", None) or "",
                 "" if not steps else str(steps),
-                "" if closing is None else f"{closing:.1e}",
+                "" if closing is None else f"{closing:.1e}" + ("" if asked is None else f" (asked for: {asked:g})"),
                 "" if seconds is None else f"{seconds:.2f}",
                 state,
             )

@@ -134,6 +134,9 @@ class EnergyBalance(Record):
     range: float | None = entry("of the total energy", unit="J")
     closing_error: float | None = entry("largest absolute value over the step", unit="J")
     closing_error_relative: float | None = entry("over the range")
+    tolerance: float | None = entry(
+        "that was asked for, of the relative error; without it, steps were iterated to round-off", optional=True
+    )
     final: dict[str, float | None] = entry("columns of the energy ledger at the end", unit="J")
 
 

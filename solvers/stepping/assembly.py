@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from fem_mbs import contract as C
 from fem_mbs.arrays import part
 from fem_mbs.contract import inline, inner, kernel
@@ -23,6 +25,8 @@ from fem_mbs.solvers.stepping.layout import (
     TILE,
     WATCHED,
 )
+
+_U = np.uint64
 
 
 @inline
@@ -48,23 +52,24 @@ def assemble(job, kernels, system, ctl, fun, Q, D, V, DD, U, state):
         hist = part(system.hist, t[O_HIST], n, t[N_HIST])
         fe = part(state.fe, 0, TILE, m)
         ke = part(state.ke, 0, TILE, m, m)
-        slot = part(system.slot, t[O_SLOT], n, m * m)
         for e0 in range(0, n, TILE):
             e1 = min(e0 + TILE, n)
             C.call(kernels[b], job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
-            for e in range(e0, e1):
-                for i in range(m):
-                    k = dof[e, i]
-                    f = fe[e - e0, i]
-                    r[k] += f
-                    f = abs(f)
-                    if f > peak[kind[k]]:
-                        peak[kind[k]] = f
+            # flat and with unsigned indices: see `fem_mbs.solvers.stepping.banded`
+            some, forces = part(system.dof, t[O_DOF] + e0 * m, (e1 - e0) * m), part(state.fe, 0, (e1 - e0) * m)
+            for i in range(_U((e1 - e0) * m)):
+                k = _U(some[i])
+                f = forces[i]
+                r[k] += f
+                f = abs(f)
+                of = _U(kind[k])
+                if f > peak[of]:
+                    peak[of] = f
             if job == C.TANGENT:
-                flat = part(state.ke, 0, TILE, m * m)
-                for e in range(e0, e1):
-                    for i in range(m * m):
-                        values[slot[e, i]] += flat[e - e0, i]
+                count = (e1 - e0) * m * m
+                places, entries = part(system.slot, t[O_SLOT] + e0 * m * m, count), part(state.ke, 0, count)
+                for i in range(_U(count)):
+                    values[_U(places[i])] += entries[i]
     for i in range(system.shared.shape[0]):
         a, b = system.shared[i, 0], system.shared[i, 1]
         r[b] += r[a]

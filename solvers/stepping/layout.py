@@ -44,8 +44,8 @@ MIDPOINT, NEWMARK, STATIC, EXPLICIT, CHAIN = 0, 1, 2, 3, 4
     MAX_ITERATIONS,
     WORST,  # dof or equation to blame
     RULE_KIND,  # MIDPOINT, NEWMARK, STATIC, EXPLICIT or CHAIN
-    PREDICTOR,  # 0: none, 1: h v0, 2: last increment, 3: linear extrapolation of the increments
-    HISTORY,  # number of stored increments (0, 1, 2)
+    PREDICTOR,  # 0: none, 1: h v0, 2: last increment, 3: extrapolation of the increments
+    HISTORY,  # number of stored increments, up to MOST_INCREMENTS; of Newmark's family up to 2
     FRAME_EVERY,
     N_FRAMES,  # frames in the buffer
     RESTART_EVERY,  # a new tangent at these steps, so that a restart is bit-equal
@@ -62,8 +62,28 @@ MIDPOINT, NEWMARK, STATIC, EXPLICIT, CHAIN = 0, 1, 2, 3, 4
 N_COUNTER = 24
 
 # --- real settings and results -------------------------------------------------------------------------------------
-(RTOL, CTOL, FLOOR_X, FLOOR_T, NORM, WORST_VALUE, BETA, GAMMA, LENGTH, ALPHA_M, ALPHA_F, TURN) = range(12)
-N_REAL = 12
+(
+    RTOL, CTOL, FLOOR_X, FLOOR_T, NORM, WORST_VALUE, BETA, GAMMA, LENGTH, ALPHA_M, ALPHA_F, TURN,
+    ETOL,  # share of the exchanged energy that the iterations may leave as its error, 0: they go on to round-off
+    WORK,  # of the residual before the last correction, over the step [J]
+    ENERGY,  # at the end of the last step [J]
+    CLOSING,  # sum of the errors of the steps' energy balances [J]
+    LOWEST,  # energy so far, without the closing error [J]
+    HIGHEST,
+    LARGEST_KINETIC,
+    REACH,  # size of the first correction with which the ratios below were measured, 0: they are not known
+    NEXT_X,  # second correction over the square of the first one: displacements [m], rotations, multipliers
+    NEXT_T,
+    NEXT_L,
+    NEXT_W,  # the same of the work of the residual [J]
+    SURE,  # steps since these were measured
+    ORDER,  # number of increments from which the first guess is extrapolated
+    MISS,  # errors of first guesses from 2, 3 and 4 increments, of late
+) = range(27)  # fmt: skip
+N_REAL = 29
+#: What a step remembers of those before it.
+MEMORY = slice(ENERGY, N_REAL)
+MOST_INCREMENTS = 4  # that the first guess is extrapolated from
 TILE = 64  # elements whose vectors and matrices the workspaces hold at a time
 
 
@@ -102,7 +122,7 @@ class State(NamedTuple):
     V: np.ndarray
     DD: np.ndarray
     U: np.ndarray
-    past: np.ndarray  # (4, N) the last two increments, for the predictor; of Newmark's family a and dv/dt at the start
+    past: np.ndarray  # (4, N) the last increments, for the predictor; of Newmark's family two, a and dv/dt at the start
     reaction: np.ndarray  # (2, N) residual of the prescribed dofs over sf
     residual: np.ndarray
     values: np.ndarray  # matrix values, the last one a dump

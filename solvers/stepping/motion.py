@@ -14,6 +14,7 @@ from fem_mbs.solvers.stepping.layout import (
     GAMMA,
     HISTORY,
     MULTIPLIER,
+    ORDER,
     POSITION,
     PREDICTOR,
     ROTATION,
@@ -21,7 +22,7 @@ from fem_mbs.solvers.stepping.layout import (
     STATE,
     STATIC,
 )
-from fem_mbs.solvers.stepping.predictor import turn_parts
+from fem_mbs.solvers.stepping.predictor import turn_parts, weights_of
 
 
 @inline
@@ -156,7 +157,7 @@ def normalise(system, D):
 
 
 @inner
-def predict(system, state, ctl, fun, counter):
+def predict(system, state, ctl, fun, counter, real):
     """Set the first guess of U, and the given increments of driven dofs."""
     U, past, Q, V, D = state.U, state.past, state.Q, state.V, state.D
     h = ctl[C.H]
@@ -167,6 +168,7 @@ def predict(system, state, ctl, fun, counter):
     elif kind == 3 and history == 1:
         kind = 2
     still = counter[RULE_KIND] == STATIC
+    c0, c1, c2, c3 = weights_of(max(real[ORDER], 2.0))
     for k in system.unknown:
         if system.kind[k] == MULTIPLIER:
             U[k] = ctl[C.SF] * Q[0, k]  # the last multipliers are the best guess
@@ -176,7 +178,7 @@ def predict(system, state, ctl, fun, counter):
         elif kind == 2:
             U[k] = past[0, k]
         elif kind == 3:
-            U[k] = 2.0 * past[0, k] - past[1, k]
+            U[k] = c0 * past[0, k] + c1 * past[1, k] + c2 * past[2, k] + c3 * past[3, k]
         else:
             U[k] = h * V[0, k]
     if kind == 1 and not still and system.rotations.shape[1] == 3:

@@ -1,9 +1,15 @@
-"""First guess of the motion of continua that turn: their nodes have no rotation that could be extrapolated.
+"""First guesses from the increments of steps before.
 
-Increments of positions extrapolated along straight lines strain a part that turns by phi per step by some phi^2, which
-for a stiff part is a stress far from that of the solution: Newton-Raphson then begins in a bad place.  Here the best
-rigid motion of each connected part over the last two steps is extrapolated instead and its shape is kept, where
-that strain is larger than the change of its shape in the last step.
+Increments are extrapolated by a polynomial through the last two, three or four of them.  Which number is best depends
+on how well steps resolve the motion: a vibration by w in steps of h > 1/w is made larger by higher orders.  So each
+step compares its increments with what all orders would have guessed (`choose_order`), and the next one takes the order
+that was best of late.
+
+Nodes of continua that turn have no rotation that could be extrapolated.  Increments of positions extrapolated along
+straight lines strain a part that turns by phi per step by some phi^2, which for a stiff part is a stress far from that
+of the solution: Newton-Raphson then begins in a bad place.  Here the best rigid motion of each connected part over the
+last two steps is extrapolated instead and its shape is kept, where that strain is larger than the change of its shape
+in the last step.
 
 All is written in loops over numbers: array expressions and `np.linalg` take longer to compile, mostly for the texts of
 their errors.
@@ -12,12 +18,64 @@ their errors.
 from __future__ import annotations
 
 from fem_mbs.arrays import cleared, integers, scratch
-from fem_mbs.contract import inner
+from fem_mbs.contract import inline, inner
 from fem_mbs.solvers.stepping.banded import band_factor, band_solve
+from fem_mbs.solvers.stepping.layout import (
+    HISTORY,
+    LENGTH,
+    MIDPOINT,
+    MISS,
+    MOST_INCREMENTS,
+    MULTIPLIER,
+    ORDER,
+    POSITION,
+    PREDICTOR,
+    RULE_KIND,
+)
 
-__all__ = ["turn_parts"]
+__all__ = ["choose_order", "turn_parts", "weights_of"]
 
 _SWEEPS = 6
+_FADING = 0.7  # of errors of first guesses, from step to step
+_EXTRAPOLATION = 3  # the predictor
+
+
+@inline
+def weights_of(order):
+    """Return the weights of the last four increments in their extrapolation from ``order`` of them, 2 to 4."""
+    if order < 3.0:
+        return 2.0, -1.0, 0.0, 0.0
+    if order < 4.0:
+        return 3.0, -3.0, 1.0, 0.0
+    return 4.0, -6.0, 4.0, -1.0
+
+
+@inner
+def choose_order(system, state, real, counter):
+    """Choose the number of increments that the next step extrapolates, by the increments of this one, U, and those of
+    the steps before it."""
+    if counter[RULE_KIND] != MIDPOINT or counter[PREDICTOR] != _EXTRAPOLATION or counter[HISTORY] < 2:
+        return
+    first = real[ORDER] == 0.0  # nothing is known of late
+    U, past = state.U, state.past
+    e2 = e3 = e4 = 0.0
+    for k in system.unknown:
+        if system.kind[k] != MULTIPLIER:
+            scale = 1.0 / real[LENGTH] if system.kind[k] == POSITION else 1.0
+            # differences of rising order, of this increment and those before it
+            d2 = U[k] - 2.0 * past[0, k] + past[1, k]
+            d2_before = past[0, k] - 2.0 * past[1, k] + past[2, k]
+            d3 = d2 - d2_before
+            d4 = d3 - d2_before + (past[1, k] - 2.0 * past[2, k] + past[3, k])
+            e2, e3, e4 = max(e2, scale * abs(d2)), max(e3, scale * abs(d3)), max(e4, scale * abs(d4))
+    best, least = 2, 0.0
+    for i, e in ((0, e2), (1, e3), (2, e4)):
+        known = counter[HISTORY] >= i + 2
+        miss = max(e, 0.0 if first else _FADING * real[MISS + i]) if known else 0.0
+        real[MISS + i] = miss
+        if known and (i == 0 or miss < least):
+            best, least = i + 2, miss
+    real[ORDER] = min(best, min(counter[HISTORY] + 1, MOST_INCREMENTS))
 
 
 @inner

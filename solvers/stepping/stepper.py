@@ -19,7 +19,7 @@ their two kernels only; see `fem_mbs.contract`.
 Newton-Raphson keeps the factors of a step's first tangent while they contract the increment well (chord iterations),
 since a tangent at the predicted state is as good as its prediction; ``full`` forms a new one in every iteration.
 Convergence is judged per kind of row (forces, moments, constraints) against the largest element contribution of that
-kind, and on increments that reach round-off.
+kind, and on increments that reach round-off or what the user asks for: `fem_mbs.solvers.stepping.convergence`.
 """
 
 from __future__ import annotations
@@ -28,16 +28,25 @@ import numpy as np
 
 from fem_mbs import contract as C
 from fem_mbs.arrays import copy, part
-from fem_mbs.contract import inline, inner, kernel
+from fem_mbs.contract import inner, kernel
 from fem_mbs.solvers.stepping import gauge as G
 from fem_mbs.solvers.stepping.assembly import along, assemble, prescribed_rows, report, share
 from fem_mbs.solvers.stepping.banded import band_factor, band_solve
+from fem_mbs.solvers.stepping.convergence import (
+    book_energy,
+    constraints_met,
+    enough,
+    forget,
+    settled,
+    small_residual,
+    work_of_residual,
+)
 from fem_mbs.solvers.stepping.layout import (
     ALPHA_F,
     ALPHA_M,
     BANDED,
-    CTOL,
     DONE,
+    ETOL,
     FACTORISATIONS,
     FLOOR_T,
     FLOOR_X,
@@ -51,6 +60,7 @@ from fem_mbs.solvers.stepping.layout import (
     LENGTH,
     MAX_ITERATIONS,
     MIDPOINT,
+    MOST_INCREMENTS,
     MULTIPLIER,
     N_FRAMES,
     NEED_FACTOR,
@@ -60,6 +70,7 @@ from fem_mbs.solvers.stepping.layout import (
     NO_LEDGER,
     NORM,
     NOT_CONVERGED,
+    ORDER,
     PHASE,
     POSITION,
     READS,
@@ -70,12 +81,9 @@ from fem_mbs.solvers.stepping.layout import (
     REC_WORK,
     REFACTOR,
     RESTART_EVERY,
-    ROTATION,
-    RTOL,
     RULE_KIND,
     SINGULAR,
     SLOW,
-    STATE,
     STATIC,
     STEP,
     STEP_OFFSET,
@@ -83,65 +91,18 @@ from fem_mbs.solvers.stepping.layout import (
     TURN,
     TURNED,
     USER,
+    WORK,
     WORST,
     WORST_VALUE,
 )
 from fem_mbs.solvers.stepping.motion import configure, director_velocities, normalise, predict, update, velocities
+from fem_mbs.solvers.stepping.predictor import choose_order
 
 _BEGIN, _ASSEMBLE, _UPDATE, _COMMIT = 0, 1, 2, 3
 _ROUND_OFF = 4.0 * 2.0**-52
-_SETTLED = 1e-9  # change of multipliers over the largest one, below which they have converged
+_NEARLY = 1e-2  # residual over its limit, above which a step of fewer than two corrections makes another one
 _MOST_SETTLING = 10  # number of iterations after which a step no longer waits for this
 _QUARTER = 2.0  # Cayley vector of a quarter of a turn, 2 tan(pi/4)
-
-
-@inline
-def small_residual(system, state, real, counter):
-    """Return whether every free row is small against the largest contribution of its kind; remember the worst."""
-    r, peak = state.residual, state.peak
-    worst, at = 0.0, -1
-    tx = real[RTOL] * peak[POSITION]
-    tt = real[RTOL] * max(peak[ROTATION], 1e-3 * peak[POSITION] * real[LENGTH])
-    for k in system.unknown:
-        kind = system.kind[k]
-        limit = tx if kind == POSITION else (tt if kind == ROTATION else real[CTOL] * system.row_scale[k])
-        if kind == STATE:  # its row is the error of the step in units of the variable
-            limit *= max(1.0, abs(state.Q[1, k]))
-        a = abs(r[k])
-        if not a <= worst * limit:
-            worst, at = a / limit if limit > 0.0 else np.inf, k
-            if np.isnan(a):
-                break
-    counter[WORST] = at
-    real[WORST_VALUE] = worst
-    return worst <= 1.0
-
-
-@inner
-def constraints_met(system, state, real):
-    """Return whether all constraints hold to some units of round-off at the last iterate.
-
-    Where constraints depend on each other, the increments of the nodes tell nothing about those that contradict.
-    """
-    for k in system.unknown:
-        if system.kind[k] == MULTIPLIER and not abs(state.residual[k]) <= 1e3 * real[CTOL] * system.row_scale[k]:
-            return False
-    return True
-
-
-@inner
-def settled(system, state):
-    """Return whether the last increment has changed the multipliers by less than `_SETTLED` times the largest one.
-
-    Where forces depend on multipliers, small increments of the nodes do not show that the multipliers have converged.
-    """
-    change = largest = 0.0
-    for i in range(system.unknown.size):
-        k = system.unknown[i]
-        if system.kind[k] == MULTIPLIER:
-            change = max(change, abs(state.rhs[i]))
-            largest = max(largest, abs(state.U[k]))
-    return change <= _SETTLED * largest
 
 
 @inner
@@ -268,10 +229,12 @@ def commit(kernels, reports, system, state, output, ctl, fun, counter, real):
             state.past[2, k] = a / (1.0 - am)
             state.past[3, k] = V[2, k]
     if newmark or rule == MIDPOINT:
-        for k in range(U.size):
-            state.past[1, k] = state.past[0, k]
-            state.past[0, k] = U[k]
-        counter[HISTORY] = min(counter[HISTORY] + 1, 2)
+        if rule == MIDPOINT:
+            copy(state.past[2], state.past[3])
+            copy(state.past[1], state.past[2])
+        copy(state.past[0], state.past[1])
+        copy(U, state.past[0])
+        counter[HISTORY] = min(counter[HISTORY] + 1, 2 if newmark else MOST_INCREMENTS)
     copy(Q[1], Q[0])
     copy(D[1], D[0])
     copy(V[1], V[0])
@@ -358,7 +321,10 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
                 # narrow matrices cost less than a stale tangent's extra iterations; wide ones are kept while they serve
                 # (but null vectors must be those of the step)
                 counter[REFACTOR] = 1
-            predict(system, state, ctl, fun, counter)
+            if counter[HISTORY] == 0:
+                real[ORDER] = 0.0
+                forget(real)
+            predict(system, state, ctl, fun, counter, real)
             counter[PHASE] = _ASSEMBLE
         if counter[PHASE] == _ASSEMBLE:
             tangent = counter[REFACTOR] == 1 or counter[FULL] == 1
@@ -371,13 +337,19 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
                 counter[USER] = 1
             # one call for all rules, since every call of a compiled function may be compiled into the caller
             assemble(job, kernels, system, ctl, fun, Qk, Dk, state.V, state.DD, Uk, state)
-            if small_residual(system, state, real, counter):
+            small = small_residual(system, state, real, counter)
+            if counter[ITERATION] <= 1 and real[WORST_VALUE] > _NEARLY and real[ETOL] == 0.0:
+                # errors of good first guesses have one sign over many steps; another correction takes them out
+                small = False
+            if small:
                 counter[PHASE] = _COMMIT
             else:
                 if counter[ITERATION] >= counter[MAX_ITERATIONS] or np.isnan(real[WORST_VALUE]):
                     counter[PHASE] = _BEGIN
                     counter[REFACTOR] = 1
                     return NOT_CONVERGED
+                if real[ETOL] > 0.0:
+                    real[WORK] = work_of_residual(system, state, ctl[C.SF])
                 for i in range(n):
                     state.rhs[i] = -state.residual[system.unknown[i]]
                 if rank.flags[G.MODE] == G.DEPENDENT:
@@ -431,9 +403,14 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
             )
             # (a tangent formed anew in every iteration is never two iterations old)
             met = rank.flags[G.MODE] == G.PLAIN or constraints_met(system, state, real)
-            if met and (floor or (stalled and (counter[ITERATION] >= 3 or counter[ITERATION] - counter[FRESH] >= 2))):
+            stalled = stalled and (counter[ITERATION] >= 3 or counter[ITERATION] - counter[FRESH] >= 2)
+            rate = norm / last if last > 0.0 else 0.0
+            done = met and (floor or stalled)
+            if met and not done and counter[READS] == 0:
+                done, rate = enough(system, state, real, counter, size_x, size_t, norm, last)
+            if done:
                 # the last correction belongs to the step: what it leaves of the residual, and the forces of supports
-                real[WORST_VALUE] *= norm / last if last > 0.0 else 0.0
+                real[WORST_VALUE] *= rate
                 present(system, state, h, real, counter)
                 prescribed_rows(kernels, system, ctl, fun, Qk, Dk, state.V, state.DD, Uk, state)
                 counter[PHASE] = _COMMIT
@@ -448,6 +425,10 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
                 counter[PHASE] = _BEGIN
                 counter[REFACTOR] = 1
                 return TURNED
+            choose_order(system, state, real, counter)
+            step = counter[STEP]
             commit(kernels, reports, system, state, output, ctl, fun, counter, real)
+            if real[ETOL] > 0.0 and counter[NO_LEDGER] == 0:
+                book_energy(output.ledger[step], real)
             counter[PHASE] = _BEGIN
     return DONE

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from fem_mbs.solvers.stepping.predictor import fit, turn, turn_parts
+from fem_mbs.solvers.stepping import layout as S
+from fem_mbs.solvers.stepping.predictor import choose_order, fit, turn, turn_parts, weights_of
 
 
 def rotation(rng, dim, angle):
@@ -153,3 +154,47 @@ def test_what_is_held_or_deforms_keeps_its_guess():
     moved = np.concatenate(((places[3] - places[2]).ravel()[:15], np.full(16, 9.0)))
     moved[[0, 4]] = 9.0
     assert np.abs(U - moved).max() < 1e-12
+
+
+def chosen(u, predictor=3, rule=S.MIDPOINT):
+    """Orders that are chosen after every increment of a sequence u, one position of size 1."""
+    system = SimpleNamespace(unknown=np.array([0]), kind=np.array([S.POSITION]))
+    state = SimpleNamespace(U=np.zeros(1), past=np.zeros((4, 1)))
+    real, counter = np.zeros(S.N_REAL), np.zeros(S.N_COUNTER, np.int64)
+    real[S.LENGTH], counter[S.PREDICTOR], counter[S.RULE_KIND] = 1.0, predictor, rule
+    orders = []
+    for x in u:
+        state.U[0] = x
+        choose_order(system, state, real, counter)
+        state.past[1:] = state.past[:-1].copy()
+        state.past[0] = x
+        counter[S.HISTORY] = min(counter[S.HISTORY] + 1, S.MOST_INCREMENTS)
+        orders.append(int(real[S.ORDER]))
+    return orders
+
+
+@pytest.mark.parametrize("order", [2, 3, 4])
+def test_extrapolations_are_exact_for_polynomials(order):
+    rng = np.random.default_rng(order)
+    values = np.polynomial.Polynomial(rng.normal(size=order))(np.arange(5.0))
+    assert np.dot(weights_of(float(order)), values[3::-1]) == pytest.approx(values[4], abs=1e-12)
+
+
+@pytest.mark.parametrize(("wh", "order"), [(0.1, 4), (0.7, 4), (1.3, 2), (2.5, 2)])
+def test_the_order_follows_how_well_steps_resolve_the_motion(wh, order):
+    """The error of order k of a vibration is (2 sin(w h/2))^k of its increments: below w h = pi/3 higher ones win.
+
+    Of one vibration alone another order is the best where its difference passes zero.
+    """
+    orders = chosen(np.cos(wh * np.arange(400.0)))
+    assert orders[:2] == [0, 0]  # nothing to compare yet
+    assert orders[2] == 2
+    often = np.bincount(orders[20:], minlength=5)
+    assert np.argmax(often) == order
+    assert often[order] > 1.8 * (often.sum() - often[order])
+
+
+def test_other_rules_and_predictors_have_no_order():
+    u = np.cos(0.1 * np.arange(9.0))
+    assert set(chosen(u, predictor=2)) == {0}
+    assert set(chosen(u, rule=S.NEWMARK)) == {0}

@@ -19,6 +19,7 @@ from fem_mbs.analysis.steps.common.words import along_quantities, steps_in_words
 from fem_mbs.analysis.transient.rules import (
     COARSEST,
     DEFAULTS,
+    LOOSEST,
     RULE_TEXT,
     RULES,
     check_explicit,
@@ -110,6 +111,14 @@ class Options(RuleWeights, Newton, TimeSteps):
         "first step, and the interval of the results; 0: all steps are h", 0.0,
     )  # fmt: skip
     eigenvalues: Any = key(Along, ALONG_TEXT, None)
+    energy_tolerance: float = key(
+        valued(
+            "number", f"the energy error that iterations may leave, 1e-12 to {LOOSEST:g} (0: they go on to round-off)",
+            lambda v: number(v) and (v == 0.0 or 1e-12 <= v <= LOOSEST), numbers,
+        ),
+        "accuracy to which a step is iterated: the error of the energy over the energy that parts and loads exchange; "
+        "0: to round-off. The notes below say more", 0.0,
+    )  # fmt: skip
     supports: Any = key(
         NAMES,
         "groups of `[[support]]`, `[[motion]]` and `[[pretension]]` that hold in this step. What the nonlinear step "
@@ -142,6 +151,11 @@ the size of the rotations; of the mid-point rule it is about (angle per step)^2/
 which a node turns by more than 90 degrees is made in parts; the summary counts them, and where parts do not help, or
 the rule is "explicit", the run ends with an error. `fem-mbs check` refuses explicit steps above their limit of
 stability at the start, 2/w of the highest frequency w.
+
+Steps are iterated to round-off. With `energy_tolerance` they end before: increments of displacements, rotations and
+multipliers are then converged to this share of themselves, and all steps together change the energy by at most this
+share of what parts and loads exchange, which the summary shows beside the error that resulted (`energy.tolerance`).
+That takes about half of the iterations where steps resolve the motion. It belongs to "midpoint" and "decaying".
 
 The energy ledger tells whether a run holds. "midpoint" and "decaying" close it to round-off: beyond 1e-6 of the energy
 that is exchanged there is a warning, beyond 1e-3 the step has failed. The other rules keep the energy as far as their
@@ -244,7 +258,8 @@ whose energies are not finite, stops with an error."""
         return TransientReport(**found, adaptive=None if adaptive is None else AdaptiveSteps(**adaptive))
 
     def sentence(self, options: Any) -> str:
-        return f"{self.name}, rule {options.rule}, {steps_in_words(options, options.adaptive)}"
+        asked = f", energy to {options.energy_tolerance:g}" if options.energy_tolerance else ""
+        return f"{self.name}, rule {options.rule}, {steps_in_words(options, options.adaptive)}{asked}"
 
     def quantities(self, report: TransientReport) -> Iterator[tuple[str, Any, str]]:
         yield from along_quantities(report.eigenvalues)

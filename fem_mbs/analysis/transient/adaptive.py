@@ -147,7 +147,7 @@ class AdaptiveStepping(Stepping):
         """Return one accepted step to ``limit`` at most: its length, the rows of its halves, the state of its start."""
         state, c = self.state, self.counter
         arrays = (state.Q, state.D, state.V, state.DD, state.U, state.past, state.reaction, state.work)
-        arrays += (self.compiled.system.hist,)
+        arrays += (self.compiled.system.hist, self.memory)
         before = [a.copy() for a in arrays]
         growth = _MOST
         while True:

@@ -213,6 +213,8 @@ DEFAULTS = {name: default for name, (_, _, default) in OPTIONS.items()}
 LINEAR_DEFAULTS = {**{name: DEFAULTS[name] for name in ("beta", "gamma", "alpha", "rho_inf")}, "alpha": -0.05}
 #: Largest local error that adaptive steps may have.
 COARSEST = 0.1
+#: Largest energy error that iterations may leave: beyond it a step of an exact rule has failed.
+LOOSEST = 1e-3
 
 
 def weights(rule: str, settings: Any) -> Weights:
@@ -254,16 +256,19 @@ def verdict(rule: str, settings: Any, totals: Mapping[str, float]) -> tuple[list
     scale = max(totals["scale"], floor)
     lasting = totals.get("lasting", totals["gain"]) if rule in RULES and RULES[rule].overshoots else totals["gain"]
     gained = "came from nowhere" + (" for a time" if lasting < known.told * scale < totals["gain"] else "")
+    asked = getattr(settings, "energy_tolerance", 0.0)
+    bound = asked or known.told
     remedy = "take a smaller h or rtol" if known is EXACT else 'take a smaller h, or rule = "midpoint"'
+    words = f"has energy_tolerance = {asked:g}" if asked else known.text
     told: list[str] = []
     failures: list[str] = []
     for value, last, word, most in (
         (totals["gain"], lasting, gained, known.gain), (totals["loss"], totals["loss"], "was lost", known.loss),
     ):  # fmt: skip
-        if value > max(known.told * scale, floor):
+        if value > max(bound * scale, floor):
             (told if last <= most * scale else failures).append(
                 f"{100.0 * value / scale:.3g} % of the energy that parts and loads exchange {word}; "
-                f'rule = "{rule}" {known.text}; {remedy}'
+                f'rule = "{rule}" {words}; {remedy}'
             )
     return told, failures
 
@@ -277,6 +282,15 @@ def check_rule(owner: str, options: Any, given: Collection[str]) -> None:
             'adaptive steps belong to rule = "midpoint" or "decaying"',
             owner=owner,
             remedy="take one of these, or remove adaptive" if rule.two_state else why,
+        )
+    if getattr(options, "energy_tolerance", 0.0) and not rule.adapts:
+        raise ModelError(
+            'energy_tolerance belongs to rule = "midpoint" or "decaying", whose iterations alone leave errors of the '
+            "energy",
+            owner=owner,
+            key="energy_tolerance",
+            value=options.energy_tolerance,
+            remedy="remove it, or take one of these",
         )
     for key, (low, high, _default) in OPTIONS.items():
         if key not in given:

@@ -17,14 +17,16 @@ class Settings:
     """Settings of Newton-Raphson and the step control.
 
     ``rtol`` largest residual against the largest element contribution of its kind; ``ctol`` constraint error against
-    the model's length; ``newton`` "chord" (one tangent per step while it contracts well) or "full"; ``predictor``
-    "none", "velocity", "increment" or "extrapolation"; ``halvings`` how often a step that fails is halved; ``solver``
-    "auto", "banded", "cholmod" or "superlu"; ``beta``, ``gamma`` Newmark's parameters, ``alpha`` that of HHT,
-    ``rho_inf`` that of the generalised-alpha rule, ``decay`` that of the decaying mid-point rule.
+    the model's length; ``energy_tolerance`` share of the exchanged energy that the iterations may leave as its error,
+    0: they go on to round-off; ``newton`` "chord" (one tangent per step while it contracts well) or "full";
+    ``predictor`` "none", "velocity", "increment" or "extrapolation"; ``halvings`` how often a step that fails is
+    halved; ``solver`` "auto", "banded", "cholmod" or "superlu"; ``beta``, ``gamma`` Newmark's parameters, ``alpha``
+    that of HHT, ``rho_inf`` that of the generalised-alpha rule, ``decay`` that of the decaying mid-point rule.
     """
 
     rtol: float = 1e-12
     ctol: float = 1e-14
+    energy_tolerance: float = 0.0
     max_iterations: int = 25
     newton: str = "chord"
     predictor: str = "extrapolation"

@@ -51,7 +51,8 @@ class Stepping:
     """One analysis in steps of ``h`` from ``t0``: holds state, counters, ledger.
 
     ``functions`` is the list of time functions; ``evaluate(k0, k1)`` is cut from it.  Loads, motions and everything
-    else are in the compiled model.  ``follower`` differentiates every step, where a run asks for it.
+    else are in the compiled model.  ``follower`` differentiates every step, where a run asks for it.  Chunks end at
+    every ``restart_every``-th step, if it ``pauses`` there.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class Stepping:
         settings: Settings,
         frame_every: int = 0,
         restart_every: int = 0,
+        pauses: bool = True,
     ):
         self.pairs = has_pairs(compiled)
         if state.values.size != compiled.n_values + 1:  # other pairs than at the start have other entries
@@ -75,7 +77,7 @@ class Stepping:
         self.rule, self.t0, self.h = rule, t0, h
         self.follower: Follower | None = None
         self.step = 0
-        self.frame_every, self.restart_every = frame_every, restart_every
+        self.frame_every, self.restart_every, self.pauses = frame_every, restart_every, pauses
         self.gravity = np.zeros(3)
         self.gravity[: len(gravity)] = gravity
         self.counter = np.zeros(S.N_COUNTER, np.int64)
@@ -98,6 +100,8 @@ class Stepping:
         self.real[S.RTOL], self.real[S.CTOL] = settings.rtol, settings.ctol
         self.real[[S.BETA, S.GAMMA, S.ALPHA_M, S.ALPHA_F]] = self.weights[:4]
         self.real[S.LENGTH] = compiled.length
+        self.real[S.ETOL] = settings.energy_tolerance
+        self.memory = self.real[S.MEMORY]
         self.solver = self._new_solver()
         self.ctl = self.control(h)
         self.works = np.zeros(3)
@@ -236,6 +240,9 @@ class Stepping:
         self.redundancy.start(diagonal, self.ctl, fun, state)
         row = self.energies(self.evaluate(now, now, now)[0])  # energies that follow time count at the start
         self.initial_energy = float(row[_ENERGIES].sum())
+        self.memory[:] = 0.0
+        self.real[[S.ENERGY, S.LOWEST, S.HIGHEST]] = self.initial_energy
+        self.real[S.LARGEST_KINETIC] = row[C.KINETIC]
         self.first_row = self.pack(row[None, :], np.zeros((1, 3)))[0]
         self._start_coordinates()
 
@@ -247,6 +254,8 @@ class Stepping:
         """Take over from the stepping before an event what the state does not tell."""
         self.watcher, self.halved_steps, self.turned_steps = other.watcher, other.halved_steps, other.turned_steps
         self.real[S.TURN] = other.real[S.TURN]
+        self.real[S.CLOSING] += other.real[S.CLOSING]
+        self.real[S.LARGEST_KINETIC] = max(self.real[S.LARGEST_KINETIC], other.real[S.LARGEST_KINETIC])
         self.redundancy.earlier = other.redundancy.warnings
         for k in (S.TOTAL_ITERATIONS, S.FACTORISATIONS):
             self.counter[k] = other.counter[k]
@@ -340,7 +349,7 @@ class Stepping:
             state = self.state
             frame = 8 * (2 * state.Q.shape[1] + state.D[0].size + state.out.size + state.energy.size)
             n = min(n, max(1, int(_CHUNK_BYTES / frame)) * self.frame_every)
-        if self.restart_every:
+        if self.restart_every and self.pauses:
             n = min(n, self.restart_every - self.step % self.restart_every)
         return max(n, 1)
 
@@ -415,7 +424,8 @@ class Stepping:
 
     def _changed(self) -> tuple[np.ndarray, ...]:
         s = self.state
-        own = s.Q, s.D, s.V, s.DD, s.U, s.past, s.reaction, s.work, self.compiled.system.hist, self.alternation.recent
+        own = (s.Q, s.D, s.V, s.DD, s.U, s.past, s.reaction, s.work, self.compiled.system.hist, self.alternation.recent,
+               self.memory)  # fmt: skip
         return own if self.follower is None else (*own, *self.follower.changed())
 
     def _halvings_of_turn(self, part: float = 1.0) -> int:
@@ -668,6 +678,7 @@ class Stepping:
             "history": self.counter[[S.HISTORY, S.SLOW]].copy(),
             "halved_steps": np.int64(self.halved_steps),
             "turned": np.array([self.turned_steps, self.real[S.TURN]]),
+            "memory": self.memory.copy(),
             "recent": self.alternation.recent.copy(),
             **self.redundancy.snapshot(),
             **snapshot_pairs(self.compiled),
@@ -689,6 +700,7 @@ class Stepping:
         self.counter[S.REFACTOR] = 1
         self.halved_steps = int(data["halved_steps"])
         self.turned_steps, self.real[S.TURN] = int(data["turned"][0]), float(data["turned"][1])
+        self.memory[:] = data.get("memory", 0.0)  # points of earlier versions have none
         self.alternation.recent = np.array(data["recent"])
         if self.pairs:
             s.Q[1] = s.Q[0]

@@ -58,6 +58,8 @@ def check_impacts(step: PlannedStep, system: Compiled) -> None:
         )  # fmt: skip
     if options.adaptive:
         system.refuse_impacts(owner, "makes its blows within equal steps", "remove adaptive")
+    if options.energy_tolerance:
+        system.refuse_impacts(owner, "finds its blows in steps that are exact to round-off", "remove energy_tolerance")
     if options.eigenvalues is not None:
         system.refuse_impacts(owner, "has no small motions", "remove eigenvalues")
     if options.supports:

@@ -215,8 +215,8 @@ ALONG_TEXT = (
 UNASKED_RESTARTS = 20
 RESTARTS_TEXT = (
     "points from which `fem-mbs run --restart` can continue, evenly spread, kept in the results; not given: "
-    f"{UNASKED_RESTARTS} while the run goes on, for a run that is interrupted (none with events or adaptive steps); "
-    "0: none"
+    f"{UNASKED_RESTARTS} while the run goes on, for a run into a folder that is interrupted (none with events or "
+    "adaptive steps); 0: none"
 )
 LOADS_TEXT = '"all", or a list of loads (and "gravity"): they act in addition to what the state carries'
 TIME_TEXT = "at which functions are taken, else the present time"
