@@ -3,15 +3,18 @@
 Problems of up to 300 unknowns are solved dense, on a basis of the null space of G.  Of larger ones constraints are best
 eliminated before (`constraint_equations`); those of large mechanisms, in which everything hangs together, cannot be.
 
-Shift-invert Lanczos: ARPACK (Lehoucq, Sorensen & Yang 1998) iterates on (K - s M)^-1 M with the factors of
+Shift-invert Lanczos in blocks (`fem_mbs.solvers.eigen.block_lanczos`) iterates on (K - s M)^-1 M with the factors of
 `fem_mbs.solvers.linear.factors`; the symbolic work is done once for all shifts.
 
 - The lowest modes need one factorisation of K by L L^T where the part is held; a free one gets a negative shift.
-- Modes nearest to a value, and all modes of a band, need L D L^T, whose inertia counts the modes below the shift
-  (Sylvester; Wittrick & Williams 1971, doi:10.1093/qjmam/24.3.263): a band is complete or an error.
-- Lanczos from one start vector may miss copies of multiple values (Parlett 1980).  A few steps from another one,
-  orthogonal to all modes found, look for what was missed (check="probe"); check="inertia" proves that nothing was, at
-  the price of a factorisation of an indefinite matrix.
+- All modes of a band are found from a shift below all modes where not too many lie below its upper end.  The number
+  below that is counted by a second L L^T, of the part held at some more dofs (`fem_mbs.solvers.linear.pinned`); so is
+  that of check="inertia".  Bands far above the lowest modes, and modes nearest to a value, need L D L^T, whose inertia
+  counts the modes below the shift (Sylvester; Wittrick & Williams 1971, doi:10.1093/qjmam/24.3.263).  A band is
+  complete or an error.
+- Lanczos may miss copies of multiple values (Parlett 1980), a block finds as many as it has columns.  Some more random
+  columns, orthogonal to all vectors of the basis, look for what was missed (check="probe"); check="inertia" proves that
+  nothing was, at the price of another factorisation.
 
 - With constraints, G (m, n) of any rank, the operator is the saddle point [[K - s M, G^T], [G, 0]] (Ericsson & Ruhe
   1980, doi:10.1090/S0025-5718-1980-0583502-2), and a count of the negative eigenvalues of the matrix shifted beyond
@@ -27,13 +30,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.linalg
 from scipy.sparse import csr_matrix
-from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from fem_mbs.errors import AnalysisError, LooseError
 from fem_mbs.solvers.distributed.factors import DistributedFactors
 from fem_mbs.solvers.distributed.matrix import DistributedMatrix, compressed
+from fem_mbs.solvers.eigen.block_lanczos import BlockLanczos, SlowError, largest
 from fem_mbs.solvers.linear.factors import IndefiniteFactors, PositiveFactors
 from fem_mbs.solvers.linear.libraries import Effort, LinearSolveError, NotPositiveDefinite, one_blas_thread
+from fem_mbs.solvers.linear.pinned import choose_pins, count_negative
 from fem_mbs.solvers.linear.saddle import DENSE, negative_count, null_space, without_reactions
 from fem_mbs.solvers.linear.service import factor, pencil_of
 
@@ -43,9 +48,13 @@ __all__ = ["CHECKS", "RealModes", "as_modes", "real_modes", "translates"]
 CHECKS = ("none", "probe", "inertia")
 #: Modes that are sought from one shift.
 _MOST = 60
-_PROBE = 10
+_PROBE = 10  # steps of the search for missed modes of distributed matrices
+#: Columns of a block, random ones that look for missed modes, and bytes for a basis that is not condensed.
+_BLOCK, _COPIES, _ROOM = 8, 4, 1e9
 _HELD = 1e-13  # as _RIGID, of modes with constraints, and of dense ones
-_FEW, _MANY = 5, 300  # restarts of Lanczos: from a shift that may be too far away, and elsewhere
+_FEW, _MANY = 5, 300  # restarts of distributed Lanczos: from a shift that may be too far away, and elsewhere
+_FEW_STEPS, _MANY_STEPS = 30, 2000  # and applications of the operator to a block
+_SHARP = 0.03  # relative residual of Ritz pairs that say where a part is soft
 _SAME = 1e-7  # relative distance of equal eigenvalues
 _EDGE = 1e-9  # by which bands are widened, so that modes at their edges belong to them
 _RIGID = 2e-15  # strain energy of a rigid mode over the sum of the absolute values it cancels from (5e-17 measured)
@@ -53,8 +62,26 @@ _DOUBTFUL = 1e-10  # smallest pivot of K, of unit diagonal, from which on it may
 _SEED = 7
 
 
-class _SlowError(Exception):
-    """Lanczos has not converged in a few restarts."""
+@dataclass(frozen=True)
+class _Space:
+    """Eigenpairs near a shift: ``t`` = 1/(w^2 - s) (m,) by falling magnitude, ``vectors`` (n, m), x.M x = 1.
+
+    The first ``count`` have converged, the others more or less.
+    """
+
+    t: np.ndarray
+    vectors: np.ndarray
+    count: int
+    shift: float
+
+    @property
+    def found(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the values w^2 and the vectors of converged pairs."""
+        return self.shift + 1.0 / self.t[: self.count], self.vectors[:, : self.count]
+
+
+class _Crowded(Exception):
+    """More modes lie below the upper end of a band than are sought from one shift."""
 
 
 @dataclass(frozen=True)
@@ -155,33 +182,35 @@ class _RealProblem:
             free = translates(self.K)
         if not free and factors is None:
             factors = self._positive(0.0)
+        probe = check == "probe"
         if factors is None:
-            factors, values, vectors = self._approach(shift, count)
+            factors, space = self._approach(shift, count, probe)
         else:
-            values, vectors = self._lanczos(factors, count)
-        if factors.shift == 0.0 and factors.weakest < _DOUBTFUL and _rigid(self.K, vectors).any():
-            factors = None  # two would take much memory
-            factors, values, vectors = self._approach(shift, count)  # round-off had let it pass as held
+            space = self._lanczos(factors, count, probe=probe)
+        if factors.shift == 0.0 and factors.weakest < _DOUBTFUL and _rigid(self.K, space.found[1]).any():
+            factors = space = None  # two would take much memory
+            factors, space = self._approach(shift, count, probe)  # round-off had let it pass as held
         for _ in range(2):
+            values, _ = space.found
             near = _lowest_elastic(values)
             if factors.shift == 0.0 or not np.isfinite(near) or values.min() < -1e-6 * np.abs(values).max():
                 break  # (an unstable part: the shift must stay below all)
             if 1e-3 * near <= -factors.shift <= 1e2 * near:
                 break
             # too far away: slow and inexact; too close: rigid modes drown the others
-            factors = None
+            factors = space = None
             factors = self._below_all(-0.1 * near)
-            values, vectors = self._lanczos(factors, count)
+            space = self._lanczos(factors, count, probe=probe)
+        values, vectors = space.found
         expected = None
-        if check == "probe":
+        if probe and isinstance(factors, DistributedFactors):
             values, vectors = self._probe(factors, values, vectors, count)
         elif check == "inertia":
-            del factors
             top = values.max()
-            expected = self._inertia(top + 1e-6 * max(abs(top), 1e-9 * self.scale), 1.0).negative
+            expected, _ = self._count(factors, space, top + 1e-6 * max(abs(top), 1e-9 * self.scale))
         return self._result(values, vectors, expected)
 
-    def _approach(self, shift: float, count: int) -> tuple[PositiveFactors, np.ndarray, np.ndarray]:
+    def _approach(self, shift: float, count: int, probe: bool) -> tuple[PositiveFactors, _Space]:
         """Return factors and modes of a part whose lowest elastic value is not known.
 
         The shift comes nearer while Lanczos is slow, since all low modes look alike from a distant shift.
@@ -189,12 +218,12 @@ class _RealProblem:
         for _ in range(4):
             factors = self._below_all(shift)
             try:
-                return factors, *self._lanczos(factors, count, restarts=_FEW)
-            except _SlowError:
+                return factors, self._lanczos(factors, count, few=True, probe=probe)
+            except SlowError:
                 shift = 1e-2 * factors.shift
                 del factors  # their memory, before there are others
         factors = self._below_all(shift)
-        return factors, *self._lanczos(factors, count)
+        return factors, self._lanczos(factors, count, probe=probe)
 
     def _below_all(self, shift: float) -> PositiveFactors:
         """Return factors at a shift below the lowest eigenvalue."""
@@ -210,8 +239,8 @@ class _RealProblem:
     # --- interior --------------------------------------------------------------------------------------------------
     def nearest(self, count: int, near: float, check: str) -> RealModes:
         factors = self._inertia(near, -1.0)
-        values, vectors = self._lanczos(factors, count)
-        if check == "probe":
+        values, vectors = self._lanczos(factors, count, probe=check == "probe").found
+        if check == "probe" and isinstance(factors, DistributedFactors):
             values, vectors = self._probe(factors, values, vectors, count)
         expected = None
         if check == "inertia":
@@ -223,28 +252,70 @@ class _RealProblem:
 
     def band(self, a: float, b: float, most: int | None) -> RealModes:
         a, b = a - _EDGE * abs(a), b + _EDGE * abs(b)
+        # a band that holds the lowest modes needs no other indefinite matrix: L L^T exists, so nothing lies below
+        lowest = self.given or self._positive(min(a, -1e-2 * abs(b)) if a <= 0.0 else 0.0)
+        if lowest is not None and not isinstance(lowest, DistributedFactors):
+            try:
+                return self._from_below(a, b, most, lowest)
+            except _Crowded:
+                pass
+        if a > 0.0:
+            lowest = None
         factors = self._inertia(b, 1.0)
         high, above = factors.shift, factors.negative
         del factors  # they take much memory
-        # a band that holds the lowest modes needs no other indefinite matrix: L L^T exists, so nothing lies below
-        lowest = None
-        if a <= 0.0:
-            lowest = self.given or self._positive(min(a, -1e-2 * abs(b)))
         if lowest is not None:
             low, below = lowest.shift, 0
         else:
             factors = self._inertia(a, -1.0)
             low, below = factors.shift, factors.negative
             del factors
-        if most is not None and above - below > most:
-            raise AnalysisError(f"Modes: {above - below} lie in the band, more than {most}; take a narrower band")
+        self._not_more(above - below, most)
         found = self._part(low, below, high, above, lowest)
         values = np.concatenate([f[0] for f in found]) if found else np.zeros(0)
         vectors = np.column_stack([f[1] for f in found]) if found else np.zeros((self.n, 0))
+        keep = self._in_band(values, vectors, a)
+        return self._result(values[keep], vectors[:, keep], above - below - int((~keep).sum()))
+
+    def _from_below(self, a: float, b: float, most: int | None, lowest: PositiveFactors) -> RealModes:
+        """Return the modes of a band by an iteration from below all modes, counted at its upper end.
+
+        Raises:
+            _Crowded: too many modes lie below the upper end, or the iteration has missed some.
+        """
+        space = self._below(lowest, b)
+        count, high = self._count(lowest, space, b)
+        values, vectors = space.found
+        keep = values <= high
+        values, vectors = values[keep], vectors[:, keep]
+        if values.size != count:
+            raise _Crowded
+        keep = self._in_band(values, vectors, a)
+        self._not_more(int(keep.sum()), most)
+        return self._result(values[keep], vectors[:, keep], int(keep.sum()))
+
+    def _below(self, factors: PositiveFactors, b: float) -> _Space:
+        """Return all modes below b that the iteration finds, and the next one."""
+        least = 1.0 / (b - factors.shift)
+
+        def leading(t: np.ndarray, left: np.ndarray) -> int:
+            if int((t > least).sum()) > _MOST:
+                raise _Crowded  # (a Ritz value never lies on the wrong side of its own)
+            return min(int((t + left > least).sum()) + 1, self.n)
+
+        return self._iterated(factors, leading, _MOST, _MANY_STEPS, _COPIES)
+
+    def _in_band(self, values: np.ndarray, vectors: np.ndarray, a: float) -> np.ndarray:
+        """Return which modes do not lie below a band that begins at ``a``."""
         keep = values >= a
         if not keep.all():  # between L L^T and the band: rigid modes at an edge of zero belong to it, unstable ones not
             keep |= _rigid(self.K, vectors) & (a <= 0.0)
-        return self._result(values[keep], vectors[:, keep], above - below - int((~keep).sum()))
+        return keep
+
+    @staticmethod
+    def _not_more(count: int, most: int | None) -> None:
+        if most is not None and count > most:
+            raise AnalysisError(f"Modes: {count} lie in the band, more than {most}; take a narrower band")
 
     def _positive(self, shift: float) -> PositiveFactors | None:
         """Return factors, if all modes lie above the shift."""
@@ -275,7 +346,7 @@ class _RealProblem:
         values, vectors = np.zeros(0), np.zeros((self.n, 0))
         for _ in range(4):
             more = inside - values.size
-            new, x = self._lanczos(factors, min(more, self.n - 2), vectors)
+            new, x = self._lanczos(factors, min(more, self.n - 2), vectors).found
             keep = (new >= low) & (new <= high)
             values, vectors = np.concatenate((values, new[keep])), np.column_stack((vectors, x[:, keep]))
             if values.size >= inside:
@@ -297,39 +368,79 @@ class _RealProblem:
             return factors
         raise AnalysisError(f"Modes: K - s M cannot be factored near s = {shift:.6g}: {message}")
 
+    def _count(self, factors: PositiveFactors, space: _Space, shift: float) -> tuple[int, float]:
+        """Return the number of modes below a shift, or very little beyond it, and the shift itself.
+
+        ``factors`` are those from which the modes of ``space`` were found; the modes tell where to hold the part.
+        """
+        unit = max(abs(shift), 1e-10 * self.scale)
+        if isinstance(factors, PositiveFactors):
+            sharp = space.t > 0.0
+            vectors, t = space.vectors[:, sharp], space.t[sharp]
+            pins = choose_pins(factors, vectors * np.sqrt(t), 1.0 - (shift - factors.shift) * t)
+            for move in (0.0, 1e-9, 1e-7, 1e-6):
+                if pins is None:
+                    break
+                moved = shift + move * unit
+                try:
+                    return count_negative(self.pencil, moved, pins), moved
+                except NotPositiveDefinite:
+                    break
+                except LinearSolveError:
+                    continue  # an eigenvalue lies there
+        found = self._inertia(shift, 1.0)
+        return found.negative, found.shift
+
     # --- iteration -------------------------------------------------------------------------------------------------
     def _lanczos(
-        self, factors, count: int, known: np.ndarray | None = None, restarts: int | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
+        self, factors, count: int, known: np.ndarray | None = None, few: bool = False, probe: bool = False
+    ) -> _Space:
         """Return the modes nearest to the shift of the factors, M-orthogonal to ``known`` (n, j) ones.
 
         Raises:
-            _SlowError: not converged after ``restarts``, if they are limited.
+            SlowError: not converged after a ``few`` steps.
         """
-        self.shifts.append(factors.shift)
-        M, n = self.M, self.n
-        image = M @ known if known is not None and known.shape[1] else None
+        if isinstance(factors, DistributedFactors):
+            self.shifts.append(factors.shift)
+            start = self._solution(factors, known)(self.M @ self.rng.standard_normal(self.n))
+            found = factors.nearest(count, start, known, _FEW if few else None)
+            if found is None:
+                raise SlowError
+            return _Space(1.0 / (found[0] - factors.shift), found[1], found[0].size, factors.shift)
+        steps = _FEW_STEPS if few else _MANY_STEPS
+        return self._iterated(factors, lambda t, left: count, count, steps, _COPIES if probe else 0, known)
+
+    def _solution(self, factors, known: np.ndarray | None):
+        """Return a function that solves for vectors M-orthogonal to ``known`` ones."""
+        if known is None or not known.shape[1]:
+            return factors.solve
+        image = self.M @ known
 
         def solve(b: np.ndarray) -> np.ndarray:
-            if image is None or known is None:
-                return factors.solve(b)
             x = factors.solve(b - image @ (known.T @ b))
             return x - known @ (image.T @ x)
 
-        start = solve(M @ self.rng.standard_normal(n))
-        if isinstance(factors, DistributedFactors):
-            found = factors.nearest(count, start, known, restarts)
-            if found is None:
-                raise _SlowError
-            return found
-        operator = LinearOperator((n, n), matvec=solve, dtype=float)
-        options = {"v0": start, "ncv": min(n - 1, max(2 * count + 1, 20)), "tol": 1e-13, "maxiter": restarts or _MANY}
+        return solve
+
+    def _iterated(self, factors, leading, most: int, steps: int, probe: int, known=None) -> _Space:
+        """Return the eigenpairs for which ``leading`` asks (`largest`), ``most`` at the most."""
+        self.shifts.append(factors.shift)
+        M, n, solve = self.M, self.n, self._solution(factors, known)
+        room = max(2 * most + 4 * _BLOCK, min(int(_ROOM / (8 * n)), 4 * most + 12 * _BLOCK))
+        lanczos = BlockLanczos(
+            lambda X, MX: solve(np.asfortranarray(MX)), M,
+            lambda k: solve(np.asfortranarray(M @ self.rng.standard_normal((n, k)))), min(n, room), _BLOCK,
+        )  # fmt: skip
         try:
-            return eigsh(self.K, count, M, sigma=factors.shift, OPinv=operator, **options)
-        except ArpackError as error:
-            if restarts is not None and isinstance(error, ArpackNoConvergence):
-                raise _SlowError from None
-            raise AnalysisError(f"Modes: Lanczos iteration failed: {error}") from None
+            t, left, S, count = largest(lanczos, leading, steps, probe=probe)
+        except SlowError:
+            if steps == _MANY_STEPS:
+                raise AnalysisError(f"Modes: Lanczos iteration failed: not converged after {steps} steps") from None
+            raise
+        size = np.abs(t)
+        good = size > 1e-14 * size.max(initial=0.0)
+        good[count:] &= left[count:] <= _SHARP * size[count:]
+        return _Space(t[good], lanczos.rotate(S[:, good]), int(good[:count].sum()), factors.shift)
 
     def _probe(self, factors, values, vectors, count: int) -> tuple[np.ndarray, np.ndarray]:
         """Add the modes nearer to the shift that a few steps from another vector, orthogonal to all, find; keep
@@ -339,7 +450,7 @@ class _RealProblem:
             theta = self._ritz(factors, vectors, _PROBE)
             if not theta > (1.0 + _SAME) / farthest:
                 break
-            new, x = self._lanczos(factors, max(count // 4, 1), vectors)
+            new, x = self._lanczos(factors, max(count // 4, 1), vectors).found
             values, vectors = np.concatenate((values, new)), np.column_stack((vectors, x))
             keep = np.argsort(np.abs(values - factors.shift), kind="stable")[:count]
             values, vectors = values[keep], vectors[:, keep]

@@ -84,18 +84,19 @@ class Pencil:
 
     def diagonal(self, shift: float) -> np.ndarray:
         """Return the diagonal (n,) of `at`."""
-        first = np.cumsum(np.concatenate(([0], np.diff(self._lower_indptr)[:-1])))
-        at = np.flatnonzero(self._lower)[first]  # sorted columns begin their lower part with the diagonal
+        at = np.flatnonzero(self._lower)[self._lower_indptr[:-1]]  # sorted columns begin their lower part with it
         return (self._K[at] - shift * self._M[at]) * self.scale**2
 
-    def lower(self, shift: float) -> Any:
-        """Return the lower triangle of `at` for CHOLMOD, with 64 bit indices."""
+    def lower(self, shift: float, springs: np.ndarray | None = None) -> Any:
+        """Return the lower triangle of `at` for CHOLMOD, with 64 bit indices; ``springs`` (n,) add to the diagonal."""
         values = self._K[self._lower]
         if shift:
             values -= shift * self._M[self._lower]
         rows = self.indices[self._lower].astype(np.int64)
         values *= self.scale[rows]
         values *= np.repeat(self.scale, np.diff(self._lower_indptr))
+        if springs is not None:
+            values[self._lower_indptr[:-1]] += springs
         return lower_triangle(values, rows, self._lower_indptr.astype(np.int64))
 
     def analysed(self, A: Any, supernodal: bool) -> Any:
@@ -150,21 +151,26 @@ def _on(pattern, a) -> np.ndarray:
 class PositiveFactors:
     """L L^T of K - s M; NotPositiveDefinite if that has a negative eigenvalue or is singular to working precision.
 
+    With ``pins`` (p,), dofs, springs of that ``stiffness`` hold them; unit diagonals measure it.
     ``weakest``: the smallest pivot of the matrix with unit diagonal.
     """
 
-    def __init__(self, pencil: Pencil, shift: float = 0.0):
+    def __init__(
+        self, pencil: Pencil, shift: float = 0.0, pins: np.ndarray | None = None, stiffness: float = 0.0
+    ):  # fmt: skip
         self.pencil, self.shift = pencil, shift
-        diagonal = pencil.diagonal(shift)
+        springs = None if pins is None else np.bincount(pins, minlength=pencil.n) * stiffness
+        diagonal = pencil.diagonal(shift) + (0.0 if springs is None else springs)
         if not diagonal.min(initial=1.0) > 0.0:
             raise NotPositiveDefinite("The matrix has a diagonal entry that is not positive", int(diagonal.argmin()))
         with one_blas_thread():
             if has_cholmod():
-                factors = _cholmod(pencil, shift, supernodal=True)
+                factors = _cholmod(pencil, shift, supernodal=True, springs=springs)
                 self._solve, self.weakest = factors.solve, factors.weakest()
             else:
                 try:
-                    self._solve, pivots = _superlu(pencil, pencil.at(shift))
+                    A = pencil.at(shift)
+                    self._solve, pivots = _superlu(pencil, A if springs is None else A + diags(springs, format="csc"))
                 except LinearSolveError as error:
                     raise NotPositiveDefinite(str(error)) from None
                 self.weakest = float(pivots.min())
@@ -175,6 +181,11 @@ class PositiveFactors:
     def solve(self, b: np.ndarray) -> np.ndarray:
         """Return x of (K - s M) x = b, (n,) or (n, k)."""
         return _scaled_solve(self.pencil, self._solve, b)
+
+    def solve_scaled(self, b: np.ndarray) -> np.ndarray:
+        """Return x of diag(scale) (K - s M) diag(scale) x = b, (n, k)."""
+        self.pencil.effort.solves += b.shape[1]
+        return self._solve(b)
 
 
 class IndefiniteFactors:
@@ -234,10 +245,10 @@ def _superlu(pencil: Pencil, A: csc_matrix):
     return solve, pivots
 
 
-def _cholmod(pencil: Pencil, shift: float, supernodal: bool):
+def _cholmod(pencil: Pencil, shift: float, supernodal: bool, springs: np.ndarray | None = None):
     """Return CHOLMOD's factors: supernodal by the pencil's analysis, which earlier factors keep a copy of, or
     simplicial."""
-    A = pencil.lower(shift)
+    A = pencil.lower(shift, springs)
     factors = pencil.analysed(A, supernodal)
     if supernodal:
         factors = factors.copy()
