@@ -8,8 +8,9 @@ stiffnesses.  By the additivity of inertia (Haynsworth 1968, doi:10.1016/0024-37
 
     negative eigenvalues of A  =  those of the dense  D = T^-1 - E^T (A + E T E^T)^-1 E    (p, p)
 
-Solutions X of (A + E T E^T) X = E with residuals R give E^T X + X^T R, whose error is of second order in R.  An
-eigenvalue of D that is not larger than rounding means that s is an eigenvalue of the part: no count is given.
+Solutions X of (A + E T E^T) X = E with residuals R give E^T X + X^T R, whose error is of second order in R; what rounding
+leaves of R is below eps |A| |X|.  An eigenvalue of D that is not larger than X^T of that means that s is an eigenvalue of
+the part: no count is given.
 
 Where to hold the part is found from its modes: the softest motion of the part that is held so far gets a spring where
 it moves most.  The part gives way locally at a spring; this is measured by solutions with the factors from which the
@@ -116,19 +117,17 @@ def count_negative(pencil: Pencil, shift: float, pins: np.ndarray) -> int:
         return 0
     X = _solutions(PositiveFactors(pencil, shift, pins, STIFFNESS), pins)
     A = pencil.at(shift)
-    size = abs(A)
-    flexible, rounding = X[pins], np.empty((pins.size, pins.size))
+    flexible = X[pins]
     for first in range(0, pins.size, _COLUMNS):
         some = slice(first, first + _COLUMNS)
         R = -(A @ X[:, some])
         R[pins] -= STIFFNESS * X[pins, some]
         R[pins[some], np.arange(pins[some].size)] += 1.0
         flexible[:, some] += X.T @ R
-        moved = size @ np.abs(X[:, some])
-        rounding[:, some] = np.abs(X).T @ moved
     D = np.eye(pins.size) / STIFFNESS - 0.5 * (flexible + flexible.T)
     values = np.linalg.eigvalsh(D)
-    least = _ROUNDING * float(np.abs(rounding).sum(axis=0).max() + 1.0 / STIFFNESS)
+    largest = float(np.add.reduceat(np.abs(A.data), A.indptr[:-1]).max()) + STIFFNESS
+    least = _ROUNDING * (largest * float(np.einsum("ik,ik->", X, X)) + 1.0 / STIFFNESS)
     if not np.abs(values).min() > least:
         raise LinearSolveError(f"An eigenvalue lies at the shift {shift:.10g}: the modes below cannot be counted")
     return int((values < 0.0).sum())
