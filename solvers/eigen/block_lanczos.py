@@ -28,6 +28,8 @@ __all__ = ["BlockLanczos", "SlowError", "largest"]
 #: Gram matrices of scaled columns have no eigenvalue below this; what is smaller is found in the next pass.
 _FLOOR = 1e-13
 _PASSES = 6
+#: Length of columns before they are orthonormal over that after, up to which one projection on the basis is enough.
+_SAFE = 100.0
 #: Components in the basis, and difference of the Gram matrix from the identity, of vectors that need no other pass.
 _CLEAN, _NEAR = 1e-12, 1e-7
 #: Length of a column, over that of its image before the projection, that is rounding; of a random vector.
@@ -124,12 +126,13 @@ class BlockLanczos:
         """
         V = self.basis
         C = np.eye(W.shape[1])
+        again = True  # whether rounding may have left components in the basis
         scale, least = along, _NOTHING if along is not None else _SPANNED
         for attempt in range(_PASSES):
             if not W.shape[1]:
                 break
             BW = self._inner @ W
-            h = V.T @ BW
+            h = V.T @ BW if again else V[:, :0].T @ BW
             before = np.einsum("ik,ik->k", W, BW)
             gram = W.T @ BW - h.T @ h
             if beside is not None and beside.shape[1]:
@@ -143,7 +146,8 @@ class BlockLanczos:
             if attempt and off < _CLEAN and near < _NEAR:
                 turn = np.eye(len(gram)) - 0.5 * (gram - np.eye(len(gram)))
                 return W @ turn, BW @ turn, (2.0 * np.eye(len(gram)) - turn) @ C
-            W -= V @ h[: V.shape[1]]
+            if again:
+                W -= V @ h[: V.shape[1]]
             size = np.sqrt(np.maximum(np.diag(gram), 0.0))
             if attempt == 0:
                 scale = np.sqrt((0.0 if scale is None else scale**2) + np.maximum(before, 0.0))
@@ -151,6 +155,9 @@ class BlockLanczos:
             W, C, gram, size = W[:, live], C[live], gram[np.ix_(live, live)], size[live]
             w, z = np.linalg.eigh(gram / np.outer(size, size))
             root = np.sqrt(np.maximum(w, _FLOOR))
+            # what rounding has left in the basis is magnified as the columns are
+            shrunk = np.sqrt(np.maximum(before[live], 0.0)) / size
+            again = attempt > 0 or not shrunk.max(initial=0.0) < _SAFE * root.min(initial=1.0)
             W = W @ (z / size[:, None] / root)
             C = (z.T * root[:, None] * size) @ C
         return W, self._inner @ W, C

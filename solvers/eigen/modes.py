@@ -26,6 +26,7 @@ Theory: docs/theory.md, section 8, "At scale".
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import scipy.linalg
@@ -169,10 +170,14 @@ class _RealProblem:
         self.K, self.M, self.n = K, M, K.shape[0]
         self.given = given  # of K itself
         self.pencil = pencil_of(K, M) if given is None else given.pencil
-        self.M = _without_zeros(M)
         self.rng = np.random.default_rng(_SEED)
         self.scale = float(np.abs(K.diagonal()).sum() / M.diagonal().sum())
         self.shifts: list[float] = []
+
+    @cached_property
+    def inertia(self):
+        """Return M without the zeros it stores; made beside the factors, whose making takes the most memory."""
+        return _without_zeros(self.M)
 
     # --- lowest ----------------------------------------------------------------------------------------------------
     def lowest(self, count: int, free: bool | None, check: str) -> RealModes:
@@ -206,9 +211,13 @@ class _RealProblem:
         expected = None
         if probe and isinstance(factors, DistributedFactors):
             values, vectors = self._probe(factors, values, vectors, count)
-        elif check == "inertia":
+        vectors = np.array(vectors)
+        if check == "inertia":
             top = values.max()
-            expected, _ = self._count(factors, space, top + 1e-6 * max(abs(top), 1e-9 * self.scale))
+            pins = self._pins(factors, space, top := top + 1e-6 * max(abs(top), 1e-9 * self.scale))
+            factors = space = None
+            expected, _ = self._count(pins, top)
+        factors = space = None  # their memory
         return self._result(values, vectors, expected)
 
     def _approach(self, shift: float, count: int, probe: bool) -> tuple[PositiveFactors, _Space]:
@@ -285,8 +294,10 @@ class _RealProblem:
             _Crowded: too many modes lie below the upper end, or the iteration has missed some.
         """
         space = self._below(lowest, b)
-        count, high = self._count(lowest, space, b)
+        pins = self._pins(lowest, space, b)
         values, vectors = space.found
+        lowest = space = None  # their memory
+        count, high = self._count(pins, b)
         keep = values <= high
         values, vectors = values[keep], vectors[:, keep]
         if values.size != count:
@@ -369,26 +380,30 @@ class _RealProblem:
             return factors
         raise AnalysisError(f"Modes: K - s M cannot be factored near s = {shift:.6g}: {message}")
 
-    def _count(self, factors: PositiveFactors, space: _Space, shift: float) -> tuple[int, float]:
-        """Return the number of modes below a shift, or very little beyond it, and the shift itself.
+    def _pins(self, factors: PositiveFactors, space: _Space, shift: float) -> np.ndarray | None:
+        """Return dofs at which springs hold the part below a shift; None: not found.
 
         ``factors`` are those from which the modes of ``space`` were found; the modes tell where to hold the part.
         """
+        if not isinstance(factors, PositiveFactors):
+            return None
+        above = space.t > 0.0
+        t = space.t[above]
+        return choose_pins(factors, space.vectors[:, above] * np.sqrt(t), 1.0 - (shift - factors.shift) * t)
+
+    def _count(self, pins: np.ndarray | None, shift: float) -> tuple[int, float]:
+        """Return the number of modes below a shift, or very little beyond it, and the shift itself."""
         unit = max(abs(shift), 1e-10 * self.scale)
-        if isinstance(factors, PositiveFactors):
-            sharp = space.t > 0.0
-            vectors, t = space.vectors[:, sharp], space.t[sharp]
-            pins = choose_pins(factors, vectors * np.sqrt(t), 1.0 - (shift - factors.shift) * t)
-            for move in (0.0, 1e-9, 1e-7, 1e-6):
-                if pins is None:
-                    break
-                moved = shift + move * unit
-                try:
-                    return count_negative(self.pencil, moved, pins), moved
-                except NotPositiveDefinite:
-                    break
-                except LinearSolveError:
-                    continue  # an eigenvalue lies there
+        for move in (0.0, 1e-9, 1e-7, 1e-6):
+            if pins is None:
+                break
+            moved = shift + move * unit
+            try:
+                return count_negative(self.pencil, moved, pins), moved
+            except NotPositiveDefinite:
+                break
+            except LinearSolveError:
+                continue  # an eigenvalue lies there
         found = self._inertia(shift, 1.0)
         return found.negative, found.shift
 
@@ -415,7 +430,7 @@ class _RealProblem:
         """Return a function that solves for vectors M-orthogonal to ``known`` ones."""
         if known is None or not known.shape[1]:
             return factors.solve
-        image = self.M @ known
+        image = self.inertia @ known
 
         def solve(b: np.ndarray) -> np.ndarray:
             x = factors.solve(b - image @ (known.T @ b))
@@ -426,7 +441,7 @@ class _RealProblem:
     def _iterated(self, factors, leading, most: int, steps: int, probe: int, known=None) -> _Space:
         """Return the eigenpairs for which ``leading`` asks (`largest`), ``most`` at the most."""
         self.shifts.append(factors.shift)
-        M, n, solve = self.M, self.n, self._solution(factors, known)
+        M, n, solve = self.inertia, self.n, self._solution(factors, known)
         room = max(2 * most + 4 * _BLOCK, min(int(_ROOM / (8 * n)), 4 * most + 12 * _BLOCK))
         lanczos = BlockLanczos(
             lambda X, MX: solve(np.asfortranarray(MX)), M,
@@ -485,7 +500,7 @@ class _RealProblem:
 
     # --- answers ---------------------------------------------------------------------------------------------------
     def _result(self, values, vectors, expected: int | None) -> RealModes:
-        return _result(self.K, self.M, values, vectors, expected, tuple(self.shifts), self.pencil.effort)
+        return _result(self.K, self.inertia, values, vectors, expected, tuple(self.shifts), self.pencil.effort)
 
 
 def _without_zeros(M):
@@ -513,8 +528,9 @@ def _result(K, M, values, vectors, expected, shifts, effort) -> RealModes:
     norm = np.sqrt(np.where(mass > 0.0, mass, 1.0))
     vectors, KX, MX = vectors / norm, KX / norm, MX / norm
     values = np.einsum("ik,ik->k", vectors, KX)
-    strained, moved = abs(K) @ np.abs(vectors), abs(M) @ np.abs(vectors)
-    rigid = np.abs(values) <= _RIGID * np.einsum("ik,ik->k", np.abs(vectors), strained)
+    size = np.abs(vectors)
+    strained, moved = _magnitudes(K) @ size, _magnitudes(M) @ size
+    rigid = np.abs(values) <= _RIGID * np.einsum("ik,ik->k", size, strained)
     values = np.where(rigid, 0.0, values)
     left = np.linalg.norm(KX - MX * values, axis=0)
     most = np.linalg.norm(strained, axis=0) + np.linalg.norm(moved * values, axis=0)
@@ -527,8 +543,15 @@ def _result(K, M, values, vectors, expected, shifts, effort) -> RealModes:
 
 def _rigid(K, vectors, tolerance: float = _RIGID) -> np.ndarray:
     """Return which vectors (n, k) cause no strain beyond round-off."""
-    bound = np.einsum("ik,ik->k", np.abs(vectors), abs(K) @ np.abs(vectors))
+    bound = np.einsum("ik,ik->k", np.abs(vectors), _magnitudes(K) @ np.abs(vectors))
     return np.abs(np.einsum("ik,ik->k", vectors, K @ vectors)) <= tolerance * bound
+
+
+def _magnitudes(A):
+    """Return |A|, entry by entry, on the pattern of A; only values are copied."""
+    if isinstance(A, DistributedMatrix) or A.format not in ("csr", "csc"):
+        return abs(A)
+    return type(A)((np.abs(A.data), A.indices, A.indptr), shape=A.shape)
 
 
 # --- constraints and small problems --------------------------------------------------------------------------------
@@ -656,7 +679,7 @@ def _dense(K, M, count, near, band) -> RealModes:
 def translates(K: csr_matrix) -> bool:
     """Return whether a translation causes no strain, for dofs numbered node by node; then the part is free."""
     n = K.shape[0]
-    size = abs(K)
+    size = _magnitudes(K)
     for stride in (3, 6, 2, 1):
         if n % stride == 0:
             v = np.zeros(n)

@@ -8,8 +8,8 @@ METIS and keeps it from exchanging rows, which makes U = D L^T: 3.5 times as fas
 the memory, so beyond `MOST_LU` dofs simplicial it is.
 
 All matrices are scaled to unit diagonals first: what counts as a small pivot does not depend on units.  CHOLMOD
-runs with 64 bit indices, so that factors may have more than 2^31 entries (SuperLU's may not); METIS counts the entries
-of the matrix itself in 32 bits on most systems.  Numbers are double precision; single precision is not offered, for
+runs with 32 bit indices, and with 64 bit ones where factors have more than 2^31 entries (SuperLU's may not); METIS
+counts the entries of the matrix itself in 32 bits on most systems.  Numbers are double precision; single precision is not offered, for
 16 digits are none too many for the lowest modes of a fine mesh.  A process with the factors of a bar of quadratic
 tetrahedra (10 times as long as thick) takes 0.8 GB for 1e5 dofs and 2.8 GB for 2.6e5, growing with n^(4/3); with an
 inertia by SuperLU 3 GB for 1e5.
@@ -27,6 +27,7 @@ from fem_mbs.solvers.linear.libraries import (
     ExactlySingular,
     LinearSolveError,
     NotPositiveDefinite,
+    TooLarge,
     analyse,
     has_cholmod,
     lower_triangle,
@@ -70,6 +71,7 @@ class Pencil:
         self.order: np.ndarray | None = None  # found by METIS
         self.symbolic = None  # CHOLMOD's, for L L^T
         self.effort = Effort()
+        self.width: type = np.int32  # of CHOLMOD's indices
 
     def release(self) -> None:
         """Free the memory of the matrices: no more factorisations are possible, solutions with existing factors are."""
@@ -88,16 +90,16 @@ class Pencil:
         return (self._K[at] - shift * self._M[at]) * self.scale**2
 
     def lower(self, shift: float, springs: np.ndarray | None = None) -> Any:
-        """Return the lower triangle of `at` for CHOLMOD, with 64 bit indices; ``springs`` (n,) add to the diagonal."""
+        """Return the lower triangle of `at` for CHOLMOD; ``springs`` (n,) add to the diagonal."""
         values = self._K[self._lower]
         if shift:
             values -= shift * self._M[self._lower]
-        rows = self.indices[self._lower].astype(np.int64)
+        rows = self.indices[self._lower].astype(self.width, copy=False)
         values *= self.scale[rows]
         values *= np.repeat(self.scale, np.diff(self._lower_indptr))
         if springs is not None:
             values[self._lower_indptr[:-1]] += springs
-        return lower_triangle(values, rows, self._lower_indptr.astype(np.int64))
+        return lower_triangle(values, rows, self._lower_indptr.astype(self.width))
 
     def analysed(self, A: Any, supernodal: bool) -> Any:
         """Return CHOLMOD's analysis of the lower triangle A; the analysis for L L^T is kept, with its order."""
@@ -249,8 +251,14 @@ def _cholmod(pencil: Pencil, shift: float, supernodal: bool, springs: np.ndarray
     """Return CHOLMOD's factors: supernodal by the pencil's analysis, which earlier factors keep a copy of, or
     simplicial."""
     A = pencil.lower(shift, springs)
-    factors = pencil.analysed(A, supernodal)
-    if supernodal:
-        factors = factors.copy()
-    factors.factor(A)
+    try:
+        factors = pencil.analysed(A, supernodal)
+        if supernodal:
+            factors = factors.copy()
+        factors.factor(A)
+    except TooLarge:
+        if pencil.width is np.int64:
+            raise
+        pencil.width, pencil.symbolic = np.int64, None
+        return _cholmod(pencil, shift, supernodal, springs)
     return factors
