@@ -34,8 +34,8 @@ _SAFE = 100.0
 _CLEAN, _NEAR = 1e-12, 1e-7
 #: Length of a column, over that of its image before the projection, that is rounding; of a random vector.
 _NOTHING, _SPANNED = 1e-15, 1e-10
-#: Relative residual of the wanted pairs at which the search for further copies begins, steps that it takes at least, and
-#: the growth of a Ritz value that tells of a new one.
+#: Relative residual of the wanted pairs at which the search for further copies begins, steps that it takes at least,
+#: and the growth of a Ritz value that tells of a new one.
 _SETTLED, _SEARCH, _SAME = 1e-5, 3, 1e-7
 _ROWS = 65_536  # rows of the basis condensed at a time, which bounds the memory for it
 

@@ -25,40 +25,47 @@ Theory: docs/theory.md, section 8, "At scale".
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import scipy.linalg
 from scipy.sparse import csr_matrix
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from fem_mbs.errors import AnalysisError, LooseError
 from fem_mbs.solvers.distributed.factors import DistributedFactors
 from fem_mbs.solvers.distributed.matrix import DistributedMatrix, compressed
 from fem_mbs.solvers.eigen.block_lanczos import BlockLanczos, SlowError, largest
+from fem_mbs.solvers.eigen.constrained_modes import constrained_modes, dense_modes
+from fem_mbs.solvers.eigen.real_results import (
+    RealModes,
+    as_modes,
+    is_rigid,
+    lowest_elastic,
+    mode_results,
+    translates,
+    without_zeros,
+)
 from fem_mbs.solvers.linear.factors import IndefiniteFactors, PositiveFactors
-from fem_mbs.solvers.linear.libraries import Effort, LinearSolveError, NotPositiveDefinite, one_blas_thread
+from fem_mbs.solvers.linear.libraries import LinearSolveError, NotPositiveDefinite, one_blas_thread
 from fem_mbs.solvers.linear.pinned import choose_pins, count_negative
-from fem_mbs.solvers.linear.saddle import DENSE, negative_count, null_space, without_reactions
+from fem_mbs.solvers.linear.saddle import DENSE
 from fem_mbs.solvers.linear.service import factor, pencil_of
 
 __all__ = ["CHECKS", "RealModes", "as_modes", "real_modes", "translates"]
 
 #: Ways to look for modes that the iteration has missed.
 CHECKS = ("none", "probe", "inertia")
-#: Modes that are sought from one shift.
-_MOST = 60
+#: Modes that are sought from one shift, and those from below all modes.
+_MOST, _LOW = 60, 200
 _PROBE = 10  # steps of the search for missed modes of distributed matrices
 #: Columns of a block, random ones that look for missed modes, and bytes for a basis that is not condensed.
 _BLOCK, _COPIES, _ROOM = 8, 4, 1e9
-_HELD = 1e-13  # as _RIGID, of modes with constraints, and of dense ones
 _FEW, _MANY = 5, 300  # restarts of distributed Lanczos: from a shift that may be too far away, and elsewhere
 _FEW_STEPS, _MANY_STEPS = 30, 2000  # and applications of the operator to a block
 _SHARP = 0.03  # relative residual of Ritz pairs that say where a part is soft
 _SAME = 1e-7  # relative distance of equal eigenvalues
 _EDGE = 1e-9  # by which bands are widened, so that modes at their edges belong to them
-_RIGID = 2e-15  # strain energy of a rigid mode over the sum of the absolute values it cancels from (5e-17 measured)
 _DOUBTFUL = 1e-10  # smallest pivot of K, of unit diagonal, from which on it may be that of a free part
 _SEED = 7
 
@@ -83,28 +90,6 @@ class _Space:
 
 class _Crowded(Exception):
     """More modes lie below the upper end of a band than are sought from one shift."""
-
-
-@dataclass(frozen=True)
-class RealModes:
-    """Modes in ascending order: ``values`` w^2 (k,), ``vectors`` (n, k) with x.M x = 1, ``residuals`` (k,).
-
-    ``rigid``: how many are rigid-body modes (their values are zero); ``expected``: how many the inertia counts in the
-    range they span (None: not asked for); ``shifts``: where K - s M was factored to iterate; ``effort``: counts.
-
-    A residual is |K x - w^2 M x| over |K x| + |w^2 M x|, for rigid modes over | |K| |x| |.  Slender parts with fine
-    meshes cannot have small ones, since the strains of a low mode cancel from displacements rounded to 16 digits;
-    ``backward`` (k,), the same over | |K| |x| | + w^2 | |M| |x| |, tells whether they are solved to that round-off.
-    """
-
-    values: np.ndarray
-    vectors: np.ndarray
-    residuals: np.ndarray
-    backward: np.ndarray
-    rigid: int
-    expected: int | None
-    shifts: tuple[float, ...]
-    effort: Effort
 
 
 def real_modes(
@@ -152,11 +137,11 @@ def real_modes(
         if count is None or band is not None or near is not None or factors is not None:
             raise ValueError("Modes with constraints are the lowest ones: eliminate the constraints for others")
         with one_blas_thread():
-            return _constrained(K, M, csr_matrix(G), count)
+            return constrained_modes(K, M, csr_matrix(G), count)
     with one_blas_thread():
         if n <= DENSE or (count is not None and count >= n // 2):
             K, M = (A.gathered() if isinstance(A, DistributedMatrix) else A for A in (K, M))
-            return _dense(K, M, count, near, band)
+            return dense_modes(K, M, count, near, band)
         work = _RealProblem(K, M, factors)
         if band is not None:
             return work.band(*band, count)
@@ -177,7 +162,7 @@ class _RealProblem:
     @cached_property
     def inertia(self):
         """Return M without the zeros it stores; made beside the factors, whose making takes the most memory."""
-        return _without_zeros(self.M)
+        return without_zeros(self.M)
 
     # --- lowest ----------------------------------------------------------------------------------------------------
     def lowest(self, count: int, free: bool | None, check: str) -> RealModes:
@@ -193,12 +178,12 @@ class _RealProblem:
             factors, space = self._approach(shift, count, probe)
         else:
             space = self._lanczos(factors, count, probe=probe)
-        if factors.shift == 0.0 and factors.weakest < _DOUBTFUL and _rigid(self.K, space.found[1]).any():
+        if factors.shift == 0.0 and factors.weakest < _DOUBTFUL and is_rigid(self.K, space.found[1]).any():
             factors = space = None  # two would take much memory
             factors, space = self._approach(shift, count, probe)  # round-off had let it pass as held
         for _ in range(2):
             values, _ = space.found
-            near = _lowest_elastic(values)
+            near = lowest_elastic(values)
             if factors.shift == 0.0 or not np.isfinite(near) or values.min() < -1e-6 * np.abs(values).max():
                 break  # (an unstable part: the shift must stay below all)
             if 1e-3 * near <= -factors.shift <= 1e2 * near:
@@ -263,65 +248,72 @@ class _RealProblem:
     def band(self, a: float, b: float, most: int | None) -> RealModes:
         a, b = a - _EDGE * abs(a), b + _EDGE * abs(b)
         # a band that holds the lowest modes needs no other indefinite matrix: L L^T exists, so nothing lies below
-        lowest = self.given or self._positive(min(a, -1e-2 * abs(b)) if a <= 0.0 else 0.0)
-        if lowest is not None and not isinstance(lowest, DistributedFactors):
-            try:
-                return self._from_below(a, b, most, lowest)
-            except _Crowded:
-                pass
-        if a > 0.0:
-            lowest = None
+        shift = min(a, -1e-2 * abs(b)) if a <= 0.0 else 0.0
+        lowest, nothing_below = None, False
+        if not isinstance(self.K, DistributedMatrix):
+            found, nothing_below = self._from_below(a, b, most, shift)
+            if found is not None:
+                return found
+        elif a <= 0.0:
+            lowest = self._positive(shift)
+            nothing_below = lowest is not None
         factors = self._inertia(b, 1.0)
         high, above = factors.shift, factors.negative
         del factors  # they take much memory
-        if lowest is not None:
-            low, below = lowest.shift, 0
+        if a <= 0.0 and nothing_below:
+            low, below = shift, 0
         else:
             factors = self._inertia(a, -1.0)
             low, below = factors.shift, factors.negative
             del factors
         self._not_more(above - below, most)
-        found = self._part(low, below, high, above, lowest)
-        values = np.concatenate([f[0] for f in found]) if found else np.zeros(0)
-        vectors = np.column_stack([f[1] for f in found]) if found else np.zeros((self.n, 0))
+        parts = self._part(low, below, high, above, lowest)
+        values = np.concatenate([f[0] for f in parts]) if parts else np.zeros(0)
+        vectors = np.column_stack([f[1] for f in parts]) if parts else np.zeros((self.n, 0))
         keep = self._in_band(values, vectors, a)
         return self._result(values[keep], vectors[:, keep], above - below - int((~keep).sum()))
 
-    def _from_below(self, a: float, b: float, most: int | None, lowest: PositiveFactors) -> RealModes:
+    def _from_below(self, a: float, b: float, most: int | None, shift: float) -> tuple[RealModes | None, bool]:
         """Return the modes of a band by an iteration from below all modes, counted at its upper end.
 
-        Raises:
-            _Crowded: too many modes lie below the upper end, or the iteration has missed some.
+        They are None where too many modes lie below the upper end, or the iteration has missed some.  The second answer
+        is whether all modes lie above the shift.
         """
-        space = self._below(lowest, b)
-        pins = self._pins(lowest, space, b)
-        values, vectors = space.found
-        lowest = space = None  # their memory
+        factors = self.given or self._positive(shift)
+        if factors is None:
+            return None, False
+        try:
+            space = self._below(factors, b)
+        except _Crowded:
+            return None, True
+        pins = self._pins(factors, space, b)
+        values, vectors = space.found[0], np.array(space.found[1])
+        factors = space = None  # their memory
         count, high = self._count(pins, b)
         keep = values <= high
+        if int(keep.sum()) != count:
+            return None, True
         values, vectors = values[keep], vectors[:, keep]
-        if values.size != count:
-            raise _Crowded
         keep = self._in_band(values, vectors, a)
         self._not_more(int(keep.sum()), most)
-        return self._result(values[keep], vectors[:, keep], int(keep.sum()))
+        return self._result(values[keep], vectors[:, keep], int(keep.sum())), True
 
     def _below(self, factors: PositiveFactors, b: float) -> _Space:
         """Return all modes below b that the iteration finds, and the next one."""
         least = 1.0 / (b - factors.shift)
 
         def leading(t: np.ndarray, left: np.ndarray) -> int:
-            if int((t > least).sum()) > _MOST:
+            if int((t > least).sum()) > _LOW:
                 raise _Crowded  # (a Ritz value never lies on the wrong side of its own)
             return min(int((t + left > least).sum()) + 1, self.n)
 
-        return self._iterated(factors, leading, _MOST, _MANY_STEPS, _COPIES)
+        return self._iterated(factors, leading, _LOW, _MANY_STEPS, _COPIES)
 
     def _in_band(self, values: np.ndarray, vectors: np.ndarray, a: float) -> np.ndarray:
         """Return which modes do not lie below a band that begins at ``a``."""
         keep = values >= a
         if not keep.all():  # between L L^T and the band: rigid modes at an edge of zero belong to it, unstable ones not
-            keep |= _rigid(self.K, vectors) & (a <= 0.0)
+            keep |= is_rigid(self.K, vectors) & (a <= 0.0)
         return keep
 
     @staticmethod
@@ -500,196 +492,4 @@ class _RealProblem:
 
     # --- answers ---------------------------------------------------------------------------------------------------
     def _result(self, values, vectors, expected: int | None) -> RealModes:
-        return _result(self.K, self.inertia, values, vectors, expected, tuple(self.shifts), self.pencil.effort)
-
-
-def _without_zeros(M):
-    """Return a matrix without the zeros it stores: of the masses of solids, on the pattern of the stiffness, two thirds."""
-    if isinstance(M, DistributedMatrix) or np.count_nonzero(M.data) > 0.8 * M.nnz:
-        return M
-    M = M.copy()
-    M.eliminate_zeros()
-    return M
-
-
-def as_modes(K: csr_matrix, M: csr_matrix, vectors: np.ndarray, rigid: int) -> RealModes:
-    """Return given modes (n, k) in ascending order, with their Rayleigh quotients and residuals.
-
-    The first ``rigid`` are rigid-body motions.
-    """
-    found = _result(csr_matrix(K), csr_matrix(M), None, vectors, None, (), Effort())
-    values = np.where(np.arange(found.values.size) < rigid, 0.0, found.values)
-    return replace(found, values=values, rigid=rigid)
-
-
-def _result(K, M, values, vectors, expected, shifts, effort) -> RealModes:
-    KX, MX = K @ vectors, M @ vectors
-    mass = np.einsum("ik,ik->k", vectors, MX)
-    norm = np.sqrt(np.where(mass > 0.0, mass, 1.0))
-    vectors, KX, MX = vectors / norm, KX / norm, MX / norm
-    values = np.einsum("ik,ik->k", vectors, KX)
-    size = np.abs(vectors)
-    strained, moved = _magnitudes(K) @ size, _magnitudes(M) @ size
-    rigid = np.abs(values) <= _RIGID * np.einsum("ik,ik->k", size, strained)
-    values = np.where(rigid, 0.0, values)
-    left = np.linalg.norm(KX - MX * values, axis=0)
-    most = np.linalg.norm(strained, axis=0) + np.linalg.norm(moved * values, axis=0)
-    size = np.where(rigid, most, np.linalg.norm(KX, axis=0) + np.linalg.norm(MX * values, axis=0))
-    left_over = [left / np.where(a > 0.0, a, 1.0) for a in (size, most)]
-    k = np.argsort(values, kind="stable")
-    residuals, backward = (r[k] for r in left_over)
-    return RealModes(values[k], vectors[:, k], residuals, backward, int(rigid.sum()), expected, shifts, effort)
-
-
-def _rigid(K, vectors, tolerance: float = _RIGID) -> np.ndarray:
-    """Return which vectors (n, k) cause no strain beyond round-off."""
-    bound = np.einsum("ik,ik->k", np.abs(vectors), _magnitudes(K) @ np.abs(vectors))
-    return np.abs(np.einsum("ik,ik->k", vectors, K @ vectors)) <= tolerance * bound
-
-
-def _magnitudes(A):
-    """Return |A|, entry by entry, on the pattern of A; only values are copied."""
-    if isinstance(A, DistributedMatrix) or A.format not in ("csr", "csc"):
-        return abs(A)
-    return type(A)((np.abs(A.data), A.indices, A.indptr), shape=A.shape)
-
-
-# --- constraints and small problems --------------------------------------------------------------------------------
-def _constrained(K, M, G, count: int) -> RealModes:
-    """Return the ``count`` lowest modes (fewer, if the masses have fewer) of K x + G^T y = w^2 M x, G x = 0."""
-    n, m = K.shape[0], G.shape[0]
-    effort = Effort()
-    shifts: list[float] = []
-    if n <= DENSE or count >= n - m - 1:
-        values, vectors = _dense_modes(K, M, G, count)
-    else:
-        values, vectors = _sparse_modes(K, M, G, count, shifts, effort)
-    if values.size == 0:
-        raise AnalysisError("Modes: no mass can move; remove a support or give the parts a density")
-    order = np.argsort(values)
-    values, vectors = values[order], vectors[:, order]
-    rigid = _rigid(K, vectors, _HELD)
-    left_over = _mode_residuals(K, M, G, values, vectors, rigid)
-    first = np.argsort(~rigid, kind="stable")  # rigid ones first
-    values = np.where(rigid, 0.0, values)
-    expected = None
-    if count < n - m - 1:
-        # count the eigenvalues below a shift just above the highest found
-        top = values[-1]
-        shift = top + 1e-6 * max(abs(top), 1e-300)
-        expected = negative_count(K - shift * M, G) if shift > 0.0 else None
-    residuals, backward = (r[first] for r in left_over)
-    return RealModes(
-        values[first], vectors[:, first], residuals, backward, int(rigid.sum()), expected, tuple(shifts), effort
-    )
-
-
-def _mode_residuals(K, M, G, values, vectors, rigid) -> tuple[np.ndarray, np.ndarray]:
-    """Return `RealModes.residuals` and `RealModes.backward` of each pair, with the best multipliers."""
-    KX, MX = K @ vectors, (M @ vectors) * values
-    left = np.linalg.norm(without_reactions(KX - MX, G), axis=0)
-    strained = np.linalg.norm(abs(K) @ np.abs(vectors), axis=0)
-    size = np.where(rigid, strained, np.linalg.norm(KX, axis=0) + np.linalg.norm(MX, axis=0))
-    most = strained + np.linalg.norm((abs(M) @ np.abs(vectors)) * values, axis=0)
-    # where nothing resists at all, nothing is out of balance
-    return tuple(left / np.where(a > 0.0, a, 1.0) for a in (size, most))
-
-
-def _dense_modes(K, M, G, count):
-    Z = null_space(G)
-    Kz, Mz = Z.T @ (K @ Z), Z.T @ (M @ Z)
-    Kz, Mz = 0.5 * (Kz + Kz.T), 0.5 * (Mz + Mz.T)
-    shift = -1e-6 * np.trace(np.abs(Kz)) / np.trace(Mz) or -1.0
-    closer = True
-    for _ in range(60):
-        # w^2 = s + 1/t of M z = t (K - s M) z: masses may be singular, K - s M is positive for s low enough
-        try:
-            t, z = scipy.linalg.eigh(Mz, Kz - shift * Mz)
-        except np.linalg.LinAlgError:
-            shift *= 10.0
-            closer = False
-            continue
-        keep = np.flatnonzero(t > 1e-12 * t[-1])[::-1]
-        values = shift + 1.0 / t[keep]
-        near = _lowest_elastic(values[: count + 6])
-        if closer and np.isfinite(near) and not 1e-2 * near <= -shift <= 1e2 * near:
-            shift, closer = -near, False  # values far from the shift lose digits
-            continue
-        return _normalised(Z @ z[:, keep[:count]], K, M)
-    raise LooseError("Modes: K - s M is not positive for any shift; a massless part of the model is unstable")
-
-
-def _sparse_modes(K, M, G, count, shifts: list[float], effort: Effort):
-    n = K.shape[0]
-    scale = float(np.abs(K.diagonal()).sum() / M.diagonal().sum())
-    shift = -1e-9 * scale
-    rng = np.random.default_rng(_SEED)
-    values, vectors = np.zeros(0), np.zeros((n, 0))
-    for _ in range(3):
-        try:
-            saddle = factor(K - shift * M, G, "saddle")
-        except LinearSolveError as error:
-            raise AnalysisError(f"Modes: the shifted stiffness cannot be factored: {error}") from None
-        shifts.append(shift)
-        effort.factorisations += 1
-
-        def solve(b: np.ndarray, saddle=saddle) -> np.ndarray:
-            effort.solves += 1
-            return saddle.solve(b)[0]
-
-        operator = LinearOperator((n, n), matvec=solve, dtype=float)
-        start = saddle.solve(M @ rng.standard_normal(n))[0]
-        wanted = min(n - 2, count + 4)
-        try:
-            values, vectors = eigsh(
-                K, wanted, M, sigma=shift, OPinv=operator, v0=start, ncv=min(n - 1, max(2 * wanted + 1, 20)), tol=1e-14
-            )  # fmt: skip
-        except ArpackError as error:
-            raise AnalysisError(f"Modes: Lanczos iteration failed: {error}") from None
-        near = _lowest_elastic(values)
-        if not np.isfinite(near) or 1e-4 * near <= -shift <= 1e2 * near:
-            break
-        shift = -0.1 * near  # too far away: slow and inexact; too close: rigid modes drown the others
-    keep = np.argsort(values)[:count]
-    return _normalised(vectors[:, keep], K, M)
-
-
-def _normalised(vectors, K, M):
-    """Return the Rayleigh quotients of the vectors, and the vectors with x.M x = 1."""
-    mass = np.einsum("ik,ik->k", vectors, M @ vectors)
-    vectors = vectors / np.sqrt(np.where(mass > 0.0, mass, 1.0))
-    return np.einsum("ik,ik->k", vectors, K @ vectors), vectors
-
-
-def _dense(K, M, count, near, band) -> RealModes:
-    """Return the wanted modes of a small problem, selected from all of them."""
-    n = K.shape[0]
-    every = _constrained(K, M, csr_matrix((0, n)), n)
-    values = every.values
-    if band is not None:
-        tiny = 1e-12 * np.abs(values).max(initial=0.0)
-        keep = np.flatnonzero((values >= band[0] - tiny) & (values <= band[1] + tiny))
-        if count is not None and keep.size > count:
-            raise AnalysisError(f"Modes: {keep.size} lie in the band, more than {count}; take a narrower band")
-    else:
-        keep = np.argsort(values if near is None else np.abs(values - near), kind="stable")[:count]
-    return _result(K, M, values[keep], every.vectors[:, keep], keep.size, (), Effort())
-
-
-def translates(K: csr_matrix) -> bool:
-    """Return whether a translation causes no strain, for dofs numbered node by node; then the part is free."""
-    n = K.shape[0]
-    size = _magnitudes(K)
-    for stride in (3, 6, 2, 1):
-        if n % stride == 0:
-            v = np.zeros(n)
-            v[::stride] = 1.0
-            if np.all(np.abs(K @ v) <= 1e-11 * (size @ v)):
-                return True
-    return False
-
-
-def _lowest_elastic(values) -> float:
-    """Return the smallest magnitude among values that are not those of rigid modes; infinite if there is none."""
-    size = np.abs(values)
-    return float(size[size > 1e-6 * size.max(initial=0.0)].min(initial=np.inf))
+        return mode_results(self.K, self.inertia, values, vectors, expected, tuple(self.shifts), self.pencil.effort)

@@ -9,10 +9,10 @@ the memory, so beyond `MOST_LU` dofs simplicial it is.
 
 All matrices are scaled to unit diagonals first: what counts as a small pivot does not depend on units.  CHOLMOD
 runs with 32 bit indices, and with 64 bit ones where factors have more than 2^31 entries (SuperLU's may not); METIS
-counts the entries of the matrix itself in 32 bits on most systems.  Numbers are double precision; single precision is not offered, for
-16 digits are none too many for the lowest modes of a fine mesh.  A process with the factors of a bar of quadratic
-tetrahedra (10 times as long as thick) takes 0.8 GB for 1e5 dofs and 2.8 GB for 2.6e5, growing with n^(4/3); with an
-inertia by SuperLU 3 GB for 1e5.
+counts the entries of the matrix itself in 32 bits on most systems.  Numbers are double precision: CHOLMOD before 5 has
+no other, and 16 digits are none too many for the lowest modes of a fine mesh.  A process with the factors of a bar of
+quadratic tetrahedra (10 times as long as thick) takes 0.8 GB for 1e5 dofs and 2.8 GB for 2.6e5, growing with n^(4/3);
+with an inertia by SuperLU 3 GB for 1e5.
 """
 
 from __future__ import annotations

@@ -8,9 +8,9 @@ stiffnesses.  By the additivity of inertia (Haynsworth 1968, doi:10.1016/0024-37
 
     negative eigenvalues of A  =  those of the dense  D = T^-1 - E^T (A + E T E^T)^-1 E    (p, p)
 
-Solutions X of (A + E T E^T) X = E with residuals R give E^T X + X^T R, whose error is of second order in R; what rounding
-leaves of R is below eps |A| |X|.  An eigenvalue of D that is not larger than X^T of that means that s is an eigenvalue of
-the part: no count is given.
+Solutions X of (A + E T E^T) X = E with residuals R give E^T X + X^T R, whose error is of second order in R; what
+rounding leaves of R is below eps |A| |X|.  An eigenvalue of D that is not larger than X^T times that means that s is an
+eigenvalue of the part: no count is given.
 
 Where to hold the part is found from its modes: the softest motion of the part that is held so far gets a spring where
 it moves most.  The part gives way locally at a spring; this is measured by solutions with the factors from which the

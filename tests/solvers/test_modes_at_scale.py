@@ -119,6 +119,7 @@ def test_nearest_to_an_eigenvalue(way, bar):
 def test_band(way, bar, monkeypatch, most):
     K, M, exact = bar
     monkeypatch.setattr(modes_module, "_MOST", most)
+    monkeypatch.setattr(modes_module, "_LOW", most)
     a, b = 0.5 * (exact[4] + exact[5]), 0.5 * (exact[25] + exact[26])
     found = real_modes(K, M, band=(a, b))
     assert found.values == pytest.approx(exact[5:26], rel=1e-9)
@@ -198,7 +199,7 @@ def test_three_free_parts_of_one_kind(solids):
 
 
 def forgetful(monkeypatch, times, mode, M, for_good=False):
-    """Make the first ``times`` iterations blind to one mode (n,), ``for_good`` or until random vectors look for more."""
+    """Make the first ``times`` iterations blind to a mode (n,), ``for_good`` or until random vectors look for more."""
     made = []
 
     class Forgetful(BlockLanczos):
