@@ -221,20 +221,19 @@ def _count(pencil: Any, f: float, K, stiff, inverted, vectors) -> int:
 
     ``stiff`` are factors of K, and vectors (n, k) those of load factors 1/``inverted`` near to f and below.
     """
-    message = ""
-    pins = None
-    if isinstance(stiff, PositiveFactors):
+    for measured in (False, True) if isinstance(stiff, PositiveFactors) else ():
         strain = np.sqrt(np.einsum("ik,ik->k", vectors, K @ vectors))
-        pins = choose_pins(stiff, vectors / strain, 1.0 - f * inverted)
-    for move in (0.0, 1e-7, 1e-6, 1e-5):
-        if pins is None:
-            break
-        try:
-            return count_negative(pencil, f * (1.0 + move), pins)
-        except NotPositiveDefinite:
-            break
-        except LinearSolveError:
-            continue  # a load factor lies there
+        pins = choose_pins(stiff, vectors / strain, 1.0 - f * inverted, measured)
+        for move in (0.0, 1e-7, 1e-6, 1e-5):
+            if pins is None:
+                break
+            try:
+                return count_negative(pencil, f * (1.0 + move), pins)
+            except NotPositiveDefinite:
+                break
+            except LinearSolveError:
+                continue  # a load factor lies there
+    message = ""
     for move in (0.0, 1e-7, 1e-6, 1e-5):
         try:
             return factor(pencil, kind="symmetric", shift=f * (1.0 + move)).negative

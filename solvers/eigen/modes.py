@@ -200,8 +200,8 @@ class _RealProblem:
         if check == "inertia":
             top = values.max()
             pins = self._pins(factors, space, top := top + 1e-6 * max(abs(top), 1e-9 * self.scale))
-            factors = space = None
-            expected, _ = self._count(pins, top)
+            factors = None
+            expected, _ = self._count(pins, space, top)
         factors = space = None  # their memory
         return self._result(values, vectors, expected)
 
@@ -287,9 +287,9 @@ class _RealProblem:
         except _Crowded:
             return None, True
         pins = self._pins(factors, space, b)
-        values, vectors = space.found[0], np.array(space.found[1])
-        factors = space = None  # their memory
-        count, high = self._count(pins, b)
+        factors = None  # its memory
+        count, high = self._count(pins, space, b)
+        values, vectors = space.found
         keep = values <= high
         if int(keep.sum()) != count:
             return None, True
@@ -372,8 +372,8 @@ class _RealProblem:
             return factors
         raise AnalysisError(f"Modes: K - s M cannot be factored near s = {shift:.6g}: {message}")
 
-    def _pins(self, factors: PositiveFactors, space: _Space, shift: float) -> np.ndarray | None:
-        """Return dofs at which springs hold the part below a shift; None: not found.
+    def _pins(self, factors, space: _Space, shift: float, measured: bool = False) -> np.ndarray | None:
+        """Return dofs at which springs hold the part below a shift (`choose_pins`); None: not found.
 
         ``factors`` are those from which the modes of ``space`` were found; the modes tell where to hold the part.
         """
@@ -381,10 +381,14 @@ class _RealProblem:
             return None
         above = space.t > 0.0
         t = space.t[above]
-        return choose_pins(factors, space.vectors[:, above] * np.sqrt(t), 1.0 - (shift - factors.shift) * t)
+        given = 1.0 - (shift - factors.shift) * t
+        return choose_pins(factors, space.vectors[:, above] * np.sqrt(t), given, measured)
 
-    def _count(self, pins: np.ndarray | None, shift: float) -> tuple[int, float]:
-        """Return the number of modes below a shift, or very little beyond it, and the shift itself."""
+    def _count(self, pins: np.ndarray | None, space: _Space | None, shift: float) -> tuple[int, float]:
+        """Return the number of modes below a shift, or very little beyond it, and the shift itself.
+
+        Springs that do not hold the part are chosen again with more care by the modes of a ``space``, if there is one.
+        """
         unit = max(abs(shift), 1e-10 * self.scale)
         for move in (0.0, 1e-9, 1e-7, 1e-6):
             if pins is None:
@@ -393,7 +397,10 @@ class _RealProblem:
             try:
                 return count_negative(self.pencil, moved, pins), moved
             except NotPositiveDefinite:
-                break
+                if space is None:
+                    break
+                pins = self._pins(self.given or self._positive(space.shift), space, shift, measured=True)
+                return self._count(pins, None, shift)
             except LinearSolveError:
                 continue  # an eigenvalue lies there
         found = self._inertia(shift, 1.0)

@@ -13,8 +13,9 @@ rounding leaves of R is below eps |A| |X|.  An eigenvalue of D that is not large
 eigenvalue of the part: no count is given.
 
 Where to hold the part is found from its modes: the softest motion of the part that is held so far gets a spring where
-it moves most.  The part gives way locally at a spring; this is measured by solutions with the factors from which the
-modes were found, and more springs are added until the part, as far as the modes describe it, is held.
+it moves most.  The part gives way locally at a spring.  This is measured at some of them, by solutions with the factors
+from which the modes were found.  Where that was not enough, since springs close to each other hold less than each of
+them alone, it is measured at all, and more are added until the part, as far as the modes describe it, is held.
 """
 
 from __future__ import annotations
@@ -30,29 +31,42 @@ __all__ = ["choose_pins", "count_negative"]
 #: Stiffness of a spring, in a matrix with unit diagonal.
 STIFFNESS = 10.0
 #: Local compliance at a spring, there, before it is measured; how much larger it is taken afterwards.
-_COMPLIANCE, _CAUTION = 3.0, 1.5
+_COMPLIANCE, _CAUTION = 3.0, 1.15
 #: Least x.A x over x.B x of the held part, B = K - s' M the factored matrix below all modes.
 _HELD = 0.05
 #: Springs: the most, over those of one mode and in all; soft motions that get one at a time.
 _MOST, _LIMIT, _AT_ONCE = 60, 3000, 4
+_SAMPLE = 16  # springs at which the compliance is measured first
 _COLUMNS = 32  # right sides solved at a time
 _ROUNDING = 4.0 * np.finfo(float).eps
 
 
-def choose_pins(below: PositiveFactors, vectors: np.ndarray, part: np.ndarray) -> np.ndarray | None:
+def choose_pins(
+    below: PositiveFactors, vectors: np.ndarray, part: np.ndarray, measured: bool = False
+) -> np.ndarray | None:
     """Return dofs (p,) where springs make A = K - s M positive definite, as far as modes describe it; None: too many.
 
     Args:
         below: factors of B = K - s' M, positive definite.
         vectors: (n, m), x.B x = 1: the eigenvectors of A x = g B x with negative g, and more with small g.
         part: g = x.A x (m,).
+        measured: whether what gives way at springs is measured at all of them.
     """
     scale, n = below.pencil.scale, vectors.shape[0]
     limit = min(_MOST * max(int((part < 0.0).sum()), 1), _LIMIT, n)
     pins = np.zeros(0, dtype=np.int64)
-    compliance = np.zeros((0, 0))
     solved = np.zeros((n, 0))
     guess, held = _COMPLIANCE, np.diag(part)
+    if not measured:
+        new = _softest(held, vectors, scale, pins, guess, limit)
+        if new is None or not new.size:
+            return new
+        some = new[:: -(-new.size // _SAMPLE)]
+        own = _solutions(below, some)[some, np.arange(some.size)] - ((vectors[some] / scale[some, None]) ** 2).sum(
+            axis=1
+        )
+        found = _CAUTION * float(np.median(own))
+        return new if found <= guess else _softest(held, vectors, scale, pins, found, limit)
     while True:
         new = _softest(held, vectors, scale, pins, guess, limit - pins.size)
         if new is None:
