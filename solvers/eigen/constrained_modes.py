@@ -6,6 +6,8 @@ saddle point [[K - s M, G^T], [G, 0]] (Ericsson & Ruhe 1980, doi:10.1090/S0025-5
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.linalg
 from scipy.sparse import csr_matrix
@@ -23,7 +25,7 @@ _HELD = 1e-13  # strain energy of a rigid mode, over the sum of the absolute val
 _SEED = 7
 
 
-def constrained_modes(K, M, G, count: int) -> RealModes:
+def constrained_modes(K: Any, M: Any, G: Any, count: int) -> RealModes:
     """Return the ``count`` lowest modes (fewer, if the masses have fewer) of K x + G^T y = w^2 M x, G x = 0."""
     n, m = K.shape[0], G.shape[0]
     effort = Effort()
@@ -129,7 +131,7 @@ def _normalised(vectors, K, M):
     return np.einsum("ik,ik->k", vectors, K @ vectors), vectors
 
 
-def dense_modes(K, M, count, near, band) -> RealModes:
+def dense_modes(K: Any, M: Any, count: int | None, near: float | None, band: tuple[float, float] | None) -> RealModes:
     """Return the wanted modes of a small problem, selected from all of them."""
     n = K.shape[0]
     every = constrained_modes(K, M, csr_matrix((0, n)), n)
@@ -141,4 +143,4 @@ def dense_modes(K, M, count, near, band) -> RealModes:
             raise AnalysisError(f"Modes: {keep.size} lie in the band, more than {count}; take a narrower band")
     else:
         keep = np.argsort(values if near is None else np.abs(values - near), kind="stable")[:count]
-    return mode_results(K, M, values[keep], every.vectors[:, keep], keep.size, (), Effort())
+    return mode_results(K, M, every.vectors[:, keep], keep.size, (), Effort())

@@ -203,7 +203,7 @@ class _RealProblem:
             factors = None
             expected, _ = self._count(pins, space, top)
         factors = space = None  # their memory
-        return self._result(values, vectors, expected)
+        return self._result(vectors, expected)
 
     def _approach(self, shift: float, count: int, probe: bool) -> tuple[PositiveFactors, _Space]:
         """Return factors and modes of a part whose lowest elastic value is not known.
@@ -243,7 +243,7 @@ class _RealProblem:
             gap = 1e-6 * max(np.abs(values).max(), 1e-9 * self.scale)
             expected = self._inertia(values.max() + gap, 1.0).negative
             expected -= self._inertia(values.min() - gap, -1.0).negative
-        return self._result(values, vectors, expected)
+        return self._result(vectors, expected)
 
     def band(self, a: float, b: float, most: int | None) -> RealModes:
         a, b = a - _EDGE * abs(a), b + _EDGE * abs(b)
@@ -271,7 +271,7 @@ class _RealProblem:
         values = np.concatenate([f[0] for f in parts]) if parts else np.zeros(0)
         vectors = np.column_stack([f[1] for f in parts]) if parts else np.zeros((self.n, 0))
         keep = self._in_band(values, vectors, a)
-        return self._result(values[keep], vectors[:, keep], above - below - int((~keep).sum()))
+        return self._result(vectors[:, keep], above - below - int((~keep).sum()))
 
     def _from_below(self, a: float, b: float, most: int | None, shift: float) -> tuple[RealModes | None, bool]:
         """Return the modes of a band by an iteration from below all modes, counted at its upper end.
@@ -296,7 +296,7 @@ class _RealProblem:
         values, vectors = values[keep], vectors[:, keep]
         keep = self._in_band(values, vectors, a)
         self._not_more(int(keep.sum()), most)
-        return self._result(values[keep], vectors[:, keep], int(keep.sum())), True
+        return self._result(vectors[:, keep], int(keep.sum())), True
 
     def _below(self, factors: PositiveFactors, b: float) -> _Space:
         """Return all modes below b that the iteration finds, and the next one."""
@@ -498,5 +498,5 @@ class _RealProblem:
         return float(np.abs(ritz).max(initial=0.0))
 
     # --- answers ---------------------------------------------------------------------------------------------------
-    def _result(self, values, vectors, expected: int | None) -> RealModes:
-        return mode_results(self.K, self.inertia, values, vectors, expected, tuple(self.shifts), self.pencil.effort)
+    def _result(self, vectors, expected: int | None) -> RealModes:
+        return mode_results(self.K, self.inertia, vectors, expected, tuple(self.shifts), self.pencil.effort)

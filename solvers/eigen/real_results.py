@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -44,12 +45,12 @@ def as_modes(K: csr_matrix, M: csr_matrix, vectors: np.ndarray, rigid: int) -> R
 
     The first ``rigid`` are rigid-body motions.
     """
-    found = mode_results(csr_matrix(K), csr_matrix(M), None, vectors, None, (), Effort())
+    found = mode_results(csr_matrix(K), csr_matrix(M), vectors, None, (), Effort())
     values = np.where(np.arange(found.values.size) < rigid, 0.0, found.values)
     return replace(found, values=values, rigid=rigid)
 
 
-def without_zeros(M):
+def without_zeros(M: Any) -> Any:
     """Return a matrix without the zeros it stores, two thirds of a solid's mass on the pattern of its stiffness."""
     if isinstance(M, DistributedMatrix) or np.count_nonzero(M.data) > 0.8 * M.nnz:
         return M
@@ -58,7 +59,10 @@ def without_zeros(M):
     return M
 
 
-def mode_results(K, M, values, vectors, expected, shifts, effort) -> RealModes:
+def mode_results(
+    K: Any, M: Any, vectors: np.ndarray, expected: int | None, shifts: tuple[float, ...], effort: Effort
+) -> RealModes:
+    """Return modes of vectors (n, k) in ascending order, with their Rayleigh quotients and residuals."""
     KX, MX = K @ vectors, M @ vectors
     mass = np.einsum("ik,ik->k", vectors, MX)
     norm = np.sqrt(np.where(mass > 0.0, mass, 1.0))
@@ -77,13 +81,13 @@ def mode_results(K, M, values, vectors, expected, shifts, effort) -> RealModes:
     return RealModes(values[k], vectors[:, k], residuals, backward, int(rigid.sum()), expected, shifts, effort)
 
 
-def is_rigid(K, vectors, tolerance: float = _RIGID) -> np.ndarray:
+def is_rigid(K: Any, vectors: np.ndarray, tolerance: float = _RIGID) -> np.ndarray:
     """Return which vectors (n, k) cause no strain beyond round-off."""
     bound = np.einsum("ik,ik->k", np.abs(vectors), magnitudes(K) @ np.abs(vectors))
     return np.abs(np.einsum("ik,ik->k", vectors, K @ vectors)) <= tolerance * bound
 
 
-def magnitudes(A):
+def magnitudes(A: Any) -> Any:
     """Return |A|, entry by entry, on the pattern of A; only values are copied."""
     if isinstance(A, DistributedMatrix) or A.format not in ("csr", "csc"):
         return abs(A)
@@ -103,7 +107,7 @@ def translates(K: csr_matrix) -> bool:
     return False
 
 
-def lowest_elastic(values) -> float:
+def lowest_elastic(values: np.ndarray) -> float:
     """Return the smallest magnitude among values that are not those of rigid modes; infinite if there is none."""
     size = np.abs(values)
     return float(size[size > 1e-6 * size.max(initial=0.0)].min(initial=np.inf))

@@ -344,6 +344,25 @@ def test_earlier_factors_stay(way, bar):
     assert pencil.effort.solves == 4
 
 
+def test_wide_indices_where_narrow_ones_are_too_few(bar, monkeypatch):
+    """Factors of more than 2^31 entries need indices of 64 bits; CHOLMOD says so after its analysis."""
+    if not cholmod_status()[0]:
+        pytest.skip("scikit-sparse is not installed")
+    widths = []
+    analysed = F.Pencil.analysed
+
+    def narrow_fails(self, A, supernodal):
+        widths.append(A.indices.dtype)
+        if A.indices.dtype == np.int32:
+            raise libraries.TooLarge("too many entries")
+        return analysed(self, A, supernodal)
+
+    monkeypatch.setattr(F.Pencil, "analysed", narrow_fails)
+    K, M, exact = bar
+    assert real_modes(K, M, 5, check="inertia").values == pytest.approx(exact[:5], rel=1e-9)
+    assert widths == [np.int32, np.int64, np.int64]
+
+
 class Factor05:
     """The interface of scikit-sparse 0.5 as its sources give it, on 0.4."""
 
