@@ -33,6 +33,8 @@ from fem_mbs.system.states import at_rest, crosses
 __all__ = ["ElementSet", "Level", "Matrices", "Tangent", "constraint_rows", "control", "function_table", "matrices_of"]
 
 _TILE = 1 << 22  # entries of element matrices at a time
+#: Entries of element matrices from which on their places are found again rather than kept beside factors.
+_MANY = 100_000_000
 _ROUND_OFF = 1e-13  # of opposite entries of element matrices, over the largest entry of the matrix
 #: First parts of the names of element types whose forces depend on velocities by damping, or spins, alone.
 _CONTINUA = ("solid_", "plane_", "axisymmetric_", "beam", "strain_beam", "corotational_beam", "truss", "linear_mass")
@@ -148,6 +150,36 @@ class ElementSet:
         return self._histories[id(block)]
 
 
+class _Places:
+    """The pattern of a model's matrices, and the places of element matrix entries in it; made when they are needed."""
+
+    def __init__(self, compiled: Compiled | ElementSet):
+        self._compiled = compiled
+        #: The last selection of `Matrices.submatrix`: dofs, entries, indices and indptr.
+        self.cut: tuple | None = None
+
+    def _tables(self) -> list[np.ndarray]:
+        dummy = self._compiled.dummy
+        return [np.where(block.dof == dummy, -1, block.dof) for block in self._compiled.blocks]
+
+    @cached_property
+    def pattern(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return indptr and indices of the compressed columns."""
+        return matrix_pattern(self._compiled.n_dof, self._tables())
+
+    @cached_property
+    def slot(self) -> np.ndarray:
+        """Return the places (k,) of all entries of element matrices."""
+        return element_slots(*self.pattern, self._tables())[0]
+
+    def release(self) -> None:
+        """Free the memory of large ones; the next use makes them again."""
+        slot = self.__dict__.get("slot")
+        if slot is not None and slot.size > _MANY:
+            del self.slot, self.pattern
+            self.cut = None
+
+
 class Matrices:
     """Assembles forces (N,) and tangents (N, N) over all dofs of a model, prescribed ones and multipliers included.
 
@@ -157,15 +189,15 @@ class Matrices:
 
     def __init__(self, compiled: Compiled | ElementSet):
         self.compiled = compiled
-        n = compiled.n_dof
-        tables = [np.where(block.dof == compiled.dummy, -1, block.dof) for block in compiled.blocks]
-        self._indptr, self._indices = matrix_pattern(n, tables)
-        self._slot, _ = element_slots(self._indptr, self._indices, tables)
+        self._places = _Places(compiled)  # copies share them
         sizes = [block.size * block.type.local_dofs**2 for block in compiled.blocks]
         self._first = np.concatenate(([0], np.cumsum(sizes)))
         #: Whether opposite entries of element matrices of the last tangent differed.
         self.skewed = False
-        self._cut: tuple | None = None
+
+    def release(self) -> None:
+        """Free the memory of the places of element matrix entries, if it is much; the next use finds them again."""
+        self._places.release()
 
     def of(self, compiled: Compiled) -> Matrices:
         """Return an assembler with the same pattern for a model of the same numbering, as `Compiled.with_parameters`
@@ -207,22 +239,23 @@ class Matrices:
     ) -> tuple[np.ndarray, csr_matrix]:
         """Return the residual (N,) and the tangent (N, N) of these blocks (all, if None)."""
         n = self.compiled.n_dof
-        r, values = np.zeros(n), np.zeros(self._indices.size)
+        (indptr, indices), slots = self._places.pattern, self._places.slot
+        r, values = np.zeros(n), np.zeros(indices.size)
         index = {id(block): i for i, block in enumerate(self.compiled.blocks)}
         skew = 0.0
         for block, first, last, fe, ke in self.tiles(C.TANGENT, ctl, fun, state, blocks):
             r += np.bincount(block.dof[first:last].ravel(), fe.ravel(), n)
             m = block.type.local_dofs
             at = self._first[index[id(block)]] + first * m * m
-            slot = self._slot[at : at + (last - first) * m * m]
+            slot = slots[at : at + (last - first) * m * m]
             skew = max(skew, C.runner(add_entries, slot.size)(ke, slot, values))
         r[self.compiled.dummy] = 0.0
         largest = max(values.max(initial=0.0), -values.min(initial=0.0))  # (no copy: there are many)
         self.skewed = skew > _ROUND_OFF * largest
         if self.skewed:
-            return r, csr_matrix(csc_matrix((values, self._indices, self._indptr), shape=(n, n)))
+            return r, csr_matrix(csc_matrix((values, indices, indptr), shape=(n, n)))
         # opposite places exist in pairs, so that columns of a symmetric matrix are its rows
-        return r, csr_matrix((values, self._indices, self._indptr), shape=(n, n))
+        return r, csr_matrix((values, indices, indptr), shape=(n, n))
 
     def mass(self, fun: np.ndarray, state: State) -> csr_matrix:
         """Return the mass (N, N), symmetric: at rest and without weight the elements' tangent contains nothing else."""
@@ -234,16 +267,20 @@ class Matrices:
 
     def submatrix(self, A: csr_matrix, dofs: np.ndarray) -> csr_matrix:
         """Return rows and columns of ascending ``dofs`` of a matrix (N, N)."""
-        if A.nnz != self._indices.size or not np.array_equal(A.indices, self._indices):
+        places = self._places
+        whole, known = places.pattern
+        if A.nnz != known.size or not np.array_equal(A.indices, known):
             return A[dofs][:, dofs]
-        if self._cut is None or not np.array_equal(dofs, self._cut[0]):
+        if places.cut is None or not np.array_equal(dofs, places.cut[0]):
             number = np.full(self.compiled.n_dof, -1, np.int32)
             number[dofs] = np.arange(dofs.size)
-            rows = np.repeat(number, np.diff(self._indptr))
-            keep = (rows >= 0) & (number[self._indices] >= 0)
-            indptr = np.concatenate(([0], np.cumsum(np.bincount(rows[keep], minlength=dofs.size))))
-            self._cut = (dofs, keep, number[self._indices[keep]], indptr)
-        _, keep, indices, indptr = self._cut
+            columns = number[known]
+            keep = columns >= 0
+            keep &= np.repeat(number >= 0, np.diff(whole))
+            counts = np.add.reduceat(keep, whole[:-1], dtype=np.int64)  # (no row is empty: the diagonal is there)
+            indptr = np.concatenate(([0], np.cumsum(counts[dofs])))
+            places.cut = (dofs, keep, columns[keep], indptr)
+        _, keep, indices, indptr = places.cut
         return csr_matrix((A.data[keep], indices, indptr), shape=(dofs.size, dofs.size))
 
     def force(

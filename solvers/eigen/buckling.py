@@ -24,7 +24,9 @@ from fem_mbs.errors import AnalysisError, LooseError
 from fem_mbs.solvers.distributed.factors import largest_reciprocals
 from fem_mbs.solvers.distributed.matrix import NOT_SYMMETRIC, DistributedMatrix, compressed
 from fem_mbs.solvers.eigen.divergence import SIGNS, unsymmetric_buckling
+from fem_mbs.solvers.linear.factors import PositiveFactors
 from fem_mbs.solvers.linear.libraries import Effort, LinearSolveError, NotPositiveDefinite, one_blas_thread
+from fem_mbs.solvers.linear.pinned import choose_pins, count_negative
 from fem_mbs.solvers.linear.saddle import DENSE, negative_count, null_space, without_reactions
 from fem_mbs.solvers.linear.service import factor, pencil_of
 
@@ -123,7 +125,7 @@ def linear_buckling(
             inverted, vectors = largest_reciprocals(stiff, Kg, factors, start, wanted, sign)
         else:
             inverted, vectors = _lanczos(stiff, Kg, factors.solve, start, wanted, steps, sign)
-        return _result(stiff, Kg, inverted, vectors, count, sign, pencil, pencil.effort, check)
+        return _result(stiff, Kg, inverted, vectors, count, sign, pencil, pencil.effort, check, factors)
 
 
 def _lanczos(K, Kg, solve, start, wanted: int, steps: int, sign: str) -> tuple[np.ndarray, np.ndarray]:
@@ -191,7 +193,8 @@ def _wanted(inverted, vectors, count: int, sign: str, least: float) -> tuple[np.
     return 1.0 / inverted[keep], x
 
 
-def _result(K, Kg, inverted, vectors, count, sign, pencil, effort, check) -> LinearBuckling:
+def _result(K, Kg, inverted, vectors, count, sign, pencil, effort, check, stiff=None) -> LinearBuckling:
+    """Return the wanted factors; ``stiff``: factors of K, where it has any."""
     factors, x = _wanted(inverted, vectors, count, sign, 1e-11)
     Kx, Gx = K @ x, Kg @ x
     if factors.size:  # Rayleigh quotients: errors of the vectors enter squared
@@ -206,14 +209,30 @@ def _result(K, Kg, inverted, vectors, count, sign, pencil, effort, check) -> Lin
         expected = 0
         for side, name in ((1.0, "positive"), (-1.0, "negative")):
             if sign in ("both", name):
-                expected += _count(pencil or pencil_of(K, -Kg), side * np.abs(factors).max() * (1.0 + 1e-6))
+                far = side * np.abs(factors).max() * (1.0 + 1e-6)
+                expected += _count(pencil or pencil_of(K, -Kg), far, K, stiff, inverted, vectors)
     elif check:
         expected = 0
     return LinearBuckling(factors, x, residuals, expected, effort)
 
 
-def _count(pencil: Any, f: float) -> int:
-    """Return the number of load factors between 0 and f, or very little beyond."""
+def _count(pencil: Any, f: float, K, stiff, inverted, vectors) -> int:
+    """Return the number of load factors between 0 and f, or very little beyond.
+
+    ``stiff`` are factors of K, and vectors (n, k) those of load factors 1/``inverted`` near to f and below.
+    """
+    for measured in (False, True) if isinstance(stiff, PositiveFactors) else ():
+        strain = np.sqrt(np.einsum("ik,ik->k", vectors, K @ vectors))
+        pins = choose_pins(stiff, vectors / strain, 1.0 - f * inverted, measured)
+        for move in (0.0, 1e-7, 1e-6, 1e-5):
+            if pins is None:
+                break
+            try:
+                return count_negative(pencil, f * (1.0 + move), pins)
+            except NotPositiveDefinite:
+                break
+            except LinearSolveError:
+                continue  # a load factor lies there
     message = ""
     for move in (0.0, 1e-7, 1e-6, 1e-5):
         try:

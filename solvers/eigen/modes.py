@@ -3,15 +3,18 @@
 Problems of up to 300 unknowns are solved dense, on a basis of the null space of G.  Of larger ones constraints are best
 eliminated before (`constraint_equations`); those of large mechanisms, in which everything hangs together, cannot be.
 
-Shift-invert Lanczos: ARPACK (Lehoucq, Sorensen & Yang 1998) iterates on (K - s M)^-1 M with the factors of
+Shift-invert Lanczos in blocks (`fem_mbs.solvers.eigen.block_lanczos`) iterates on (K - s M)^-1 M with the factors of
 `fem_mbs.solvers.linear.factors`; the symbolic work is done once for all shifts.
 
 - The lowest modes need one factorisation of K by L L^T where the part is held; a free one gets a negative shift.
-- Modes nearest to a value, and all modes of a band, need L D L^T, whose inertia counts the modes below the shift
-  (Sylvester; Wittrick & Williams 1971, doi:10.1093/qjmam/24.3.263): a band is complete or an error.
-- Lanczos from one start vector may miss copies of multiple values (Parlett 1980).  A few steps from another one,
-  orthogonal to all modes found, look for what was missed (check="probe"); check="inertia" proves that nothing was, at
-  the price of a factorisation of an indefinite matrix.
+- All modes of a band are found from a shift below all modes where not too many lie below its upper end.  The number
+  below that is counted by a second L L^T, of the part held at some more dofs (`fem_mbs.solvers.linear.pinned`); so is
+  that of check="inertia".  Bands far above the lowest modes, and modes nearest to a value, need L D L^T, whose inertia
+  counts the modes below the shift (Sylvester; Wittrick & Williams 1971, doi:10.1093/qjmam/24.3.263).  A band is
+  complete or an error.
+- Lanczos may miss copies of multiple values (Parlett 1980), a block finds as many as it has columns.  Some more random
+  columns, orthogonal to all vectors of the basis, look for what was missed (check="probe"); check="inertia" proves that
+  nothing was, at the price of another factorisation.
 
 - With constraints, G (m, n) of any rank, the operator is the saddle point [[K - s M, G^T], [G, 0]] (Ericsson & Ruhe
   1980, doi:10.1090/S0025-5718-1980-0583502-2), and a count of the negative eigenvalues of the matrix shifted beyond
@@ -22,61 +25,71 @@ Theory: docs/theory.md, section 8, "At scale".
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.linalg
 from scipy.sparse import csr_matrix
-from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 from fem_mbs.errors import AnalysisError, LooseError
 from fem_mbs.solvers.distributed.factors import DistributedFactors
 from fem_mbs.solvers.distributed.matrix import DistributedMatrix, compressed
+from fem_mbs.solvers.eigen.block_lanczos import BlockLanczos, SlowError, largest
+from fem_mbs.solvers.eigen.constrained_modes import constrained_modes, dense_modes
+from fem_mbs.solvers.eigen.real_results import (
+    RealModes,
+    as_modes,
+    is_rigid,
+    lowest_elastic,
+    mode_results,
+    translates,
+    without_zeros,
+)
 from fem_mbs.solvers.linear.factors import IndefiniteFactors, PositiveFactors
-from fem_mbs.solvers.linear.libraries import Effort, LinearSolveError, NotPositiveDefinite, one_blas_thread
-from fem_mbs.solvers.linear.saddle import DENSE, negative_count, null_space, without_reactions
+from fem_mbs.solvers.linear.libraries import LinearSolveError, NotPositiveDefinite, one_blas_thread
+from fem_mbs.solvers.linear.pinned import choose_pins, count_negative
+from fem_mbs.solvers.linear.saddle import DENSE
 from fem_mbs.solvers.linear.service import factor, pencil_of
 
 __all__ = ["CHECKS", "RealModes", "as_modes", "real_modes", "translates"]
 
 #: Ways to look for modes that the iteration has missed.
 CHECKS = ("none", "probe", "inertia")
-#: Modes that are sought from one shift.
-_MOST = 60
-_PROBE = 10
-_HELD = 1e-13  # as _RIGID, of modes with constraints, and of dense ones
-_FEW, _MANY = 5, 300  # restarts of Lanczos: from a shift that may be too far away, and elsewhere
+#: Modes that are sought from one shift, and those from below all modes.
+_MOST, _LOW = 60, 200
+_PROBE = 10  # steps of the search for missed modes of distributed matrices
+#: Columns of a block, random ones that look for missed modes, and bytes for a basis that is not condensed.
+_BLOCK, _COPIES, _ROOM = 8, 4, 1e9
+_FEW, _MANY = 5, 300  # restarts of distributed Lanczos: from a shift that may be too far away, and elsewhere
+_FEW_STEPS, _MANY_STEPS = 30, 2000  # and applications of the operator to a block
+_SHARP = 0.03  # relative residual of Ritz pairs that say where a part is soft
 _SAME = 1e-7  # relative distance of equal eigenvalues
 _EDGE = 1e-9  # by which bands are widened, so that modes at their edges belong to them
-_RIGID = 2e-15  # strain energy of a rigid mode over the sum of the absolute values it cancels from (5e-17 measured)
 _DOUBTFUL = 1e-10  # smallest pivot of K, of unit diagonal, from which on it may be that of a free part
 _SEED = 7
 
 
-class _SlowError(Exception):
-    """Lanczos has not converged in a few restarts."""
-
-
 @dataclass(frozen=True)
-class RealModes:
-    """Modes in ascending order: ``values`` w^2 (k,), ``vectors`` (n, k) with x.M x = 1, ``residuals`` (k,).
+class _Space:
+    """Eigenpairs near a shift: ``t`` = 1/(w^2 - s) (m,) by falling magnitude, ``vectors`` (n, m), x.M x = 1.
 
-    ``rigid``: how many are rigid-body modes (their values are zero); ``expected``: how many the inertia counts in the
-    range they span (None: not asked for); ``shifts``: where K - s M was factored to iterate; ``effort``: counts.
-
-    A residual is |K x - w^2 M x| over |K x| + |w^2 M x|, for rigid modes over | |K| |x| |.  Slender parts with fine
-    meshes cannot have small ones, since the strains of a low mode cancel from displacements rounded to 16 digits;
-    ``backward`` (k,), the same over | |K| |x| | + w^2 | |M| |x| |, tells whether they are solved to that round-off.
+    The first ``count`` have converged, the others more or less.
     """
 
-    values: np.ndarray
+    t: np.ndarray
     vectors: np.ndarray
-    residuals: np.ndarray
-    backward: np.ndarray
-    rigid: int
-    expected: int | None
-    shifts: tuple[float, ...]
-    effort: Effort
+    count: int
+    shift: float
+
+    @property
+    def found(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the values w^2 and the vectors of converged pairs."""
+        return self.shift + 1.0 / self.t[: self.count], self.vectors[:, : self.count]
+
+
+class _Crowded(Exception):
+    """More modes lie below the upper end of a band than are sought from one shift."""
 
 
 def real_modes(
@@ -124,11 +137,11 @@ def real_modes(
         if count is None or band is not None or near is not None or factors is not None:
             raise ValueError("Modes with constraints are the lowest ones: eliminate the constraints for others")
         with one_blas_thread():
-            return _constrained(K, M, csr_matrix(G), count)
+            return constrained_modes(K, M, csr_matrix(G), count)
     with one_blas_thread():
         if n <= DENSE or (count is not None and count >= n // 2):
             K, M = (A.gathered() if isinstance(A, DistributedMatrix) else A for A in (K, M))
-            return _dense(K, M, count, near, band)
+            return dense_modes(K, M, count, near, band)
         work = _RealProblem(K, M, factors)
         if band is not None:
             return work.band(*band, count)
@@ -146,6 +159,11 @@ class _RealProblem:
         self.scale = float(np.abs(K.diagonal()).sum() / M.diagonal().sum())
         self.shifts: list[float] = []
 
+    @cached_property
+    def inertia(self):
+        """Return M without the zeros it stores; made beside the factors, whose making takes the most memory."""
+        return without_zeros(self.M)
+
     # --- lowest ----------------------------------------------------------------------------------------------------
     def lowest(self, count: int, free: bool | None, check: str) -> RealModes:
         factors, shift = self.given, -1e-7 * self.scale
@@ -155,33 +173,39 @@ class _RealProblem:
             free = translates(self.K)
         if not free and factors is None:
             factors = self._positive(0.0)
+        probe = check == "probe"
         if factors is None:
-            factors, values, vectors = self._approach(shift, count)
+            factors, space = self._approach(shift, count, probe)
         else:
-            values, vectors = self._lanczos(factors, count)
-        if factors.shift == 0.0 and factors.weakest < _DOUBTFUL and _rigid(self.K, vectors).any():
-            factors = None  # two would take much memory
-            factors, values, vectors = self._approach(shift, count)  # round-off had let it pass as held
+            space = self._lanczos(factors, count, probe=probe)
+        if factors.shift == 0.0 and factors.weakest < _DOUBTFUL and is_rigid(self.K, space.found[1]).any():
+            factors = space = None  # two would take much memory
+            factors, space = self._approach(shift, count, probe)  # round-off had let it pass as held
         for _ in range(2):
-            near = _lowest_elastic(values)
+            values, _ = space.found
+            near = lowest_elastic(values)
             if factors.shift == 0.0 or not np.isfinite(near) or values.min() < -1e-6 * np.abs(values).max():
                 break  # (an unstable part: the shift must stay below all)
             if 1e-3 * near <= -factors.shift <= 1e2 * near:
                 break
             # too far away: slow and inexact; too close: rigid modes drown the others
-            factors = None
+            factors = space = None
             factors = self._below_all(-0.1 * near)
-            values, vectors = self._lanczos(factors, count)
+            space = self._lanczos(factors, count, probe=probe)
+        values, vectors = space.found
         expected = None
-        if check == "probe":
+        if probe and isinstance(factors, DistributedFactors):
             values, vectors = self._probe(factors, values, vectors, count)
-        elif check == "inertia":
-            del factors
+        vectors = np.array(vectors)
+        if check == "inertia":
             top = values.max()
-            expected = self._inertia(top + 1e-6 * max(abs(top), 1e-9 * self.scale), 1.0).negative
-        return self._result(values, vectors, expected)
+            pins = self._pins(factors, space, top := top + 1e-6 * max(abs(top), 1e-9 * self.scale))
+            factors = None
+            expected, _ = self._count(pins, space, top)
+        factors = space = None  # their memory
+        return self._result(vectors, expected)
 
-    def _approach(self, shift: float, count: int) -> tuple[PositiveFactors, np.ndarray, np.ndarray]:
+    def _approach(self, shift: float, count: int, probe: bool) -> tuple[PositiveFactors, _Space]:
         """Return factors and modes of a part whose lowest elastic value is not known.
 
         The shift comes nearer while Lanczos is slow, since all low modes look alike from a distant shift.
@@ -189,12 +213,12 @@ class _RealProblem:
         for _ in range(4):
             factors = self._below_all(shift)
             try:
-                return factors, *self._lanczos(factors, count, restarts=_FEW)
-            except _SlowError:
+                return factors, self._lanczos(factors, count, few=True, probe=probe)
+            except SlowError:
                 shift = 1e-2 * factors.shift
                 del factors  # their memory, before there are others
         factors = self._below_all(shift)
-        return factors, *self._lanczos(factors, count)
+        return factors, self._lanczos(factors, count, probe=probe)
 
     def _below_all(self, shift: float) -> PositiveFactors:
         """Return factors at a shift below the lowest eigenvalue."""
@@ -210,8 +234,8 @@ class _RealProblem:
     # --- interior --------------------------------------------------------------------------------------------------
     def nearest(self, count: int, near: float, check: str) -> RealModes:
         factors = self._inertia(near, -1.0)
-        values, vectors = self._lanczos(factors, count)
-        if check == "probe":
+        values, vectors = self._lanczos(factors, count, probe=check == "probe").found
+        if check == "probe" and isinstance(factors, DistributedFactors):
             values, vectors = self._probe(factors, values, vectors, count)
         expected = None
         if check == "inertia":
@@ -219,32 +243,83 @@ class _RealProblem:
             gap = 1e-6 * max(np.abs(values).max(), 1e-9 * self.scale)
             expected = self._inertia(values.max() + gap, 1.0).negative
             expected -= self._inertia(values.min() - gap, -1.0).negative
-        return self._result(values, vectors, expected)
+        return self._result(vectors, expected)
 
     def band(self, a: float, b: float, most: int | None) -> RealModes:
         a, b = a - _EDGE * abs(a), b + _EDGE * abs(b)
+        # a band that holds the lowest modes needs no other indefinite matrix: L L^T exists, so nothing lies below
+        shift = min(a, -1e-2 * abs(b)) if a <= 0.0 else 0.0
+        lowest, nothing_below = None, False
+        if not isinstance(self.K, DistributedMatrix):
+            found, nothing_below = self._from_below(a, b, most, shift)
+            if found is not None:
+                return found
+        elif a <= 0.0:
+            lowest = self._positive(shift)
+            nothing_below = lowest is not None
         factors = self._inertia(b, 1.0)
         high, above = factors.shift, factors.negative
         del factors  # they take much memory
-        # a band that holds the lowest modes needs no other indefinite matrix: L L^T exists, so nothing lies below
-        lowest = None
-        if a <= 0.0:
-            lowest = self.given or self._positive(min(a, -1e-2 * abs(b)))
-        if lowest is not None:
-            low, below = lowest.shift, 0
+        if a <= 0.0 and nothing_below:
+            low, below = shift, 0
         else:
             factors = self._inertia(a, -1.0)
             low, below = factors.shift, factors.negative
             del factors
-        if most is not None and above - below > most:
-            raise AnalysisError(f"Modes: {above - below} lie in the band, more than {most}; take a narrower band")
-        found = self._part(low, below, high, above, lowest)
-        values = np.concatenate([f[0] for f in found]) if found else np.zeros(0)
-        vectors = np.column_stack([f[1] for f in found]) if found else np.zeros((self.n, 0))
+        self._not_more(above - below, most)
+        parts = self._part(low, below, high, above, lowest)
+        values = np.concatenate([f[0] for f in parts]) if parts else np.zeros(0)
+        vectors = np.column_stack([f[1] for f in parts]) if parts else np.zeros((self.n, 0))
+        keep = self._in_band(values, vectors, a)
+        return self._result(vectors[:, keep], above - below - int((~keep).sum()))
+
+    def _from_below(self, a: float, b: float, most: int | None, shift: float) -> tuple[RealModes | None, bool]:
+        """Return the modes of a band by an iteration from below all modes, counted at its upper end.
+
+        They are None where too many modes lie below the upper end, or the iteration has missed some.  The second answer
+        is whether all modes lie above the shift.
+        """
+        factors = self.given or self._positive(shift)
+        if factors is None:
+            return None, False
+        try:
+            space = self._below(factors, b)
+        except _Crowded:
+            return None, True
+        pins = self._pins(factors, space, b)
+        factors = None  # its memory
+        count, high = self._count(pins, space, b)
+        values, vectors = space.found
+        keep = values <= high
+        if int(keep.sum()) != count:
+            return None, True
+        values, vectors = values[keep], vectors[:, keep]
+        keep = self._in_band(values, vectors, a)
+        self._not_more(int(keep.sum()), most)
+        return self._result(vectors[:, keep], int(keep.sum())), True
+
+    def _below(self, factors: PositiveFactors, b: float) -> _Space:
+        """Return all modes below b that the iteration finds, and the next one."""
+        least = 1.0 / (b - factors.shift)
+
+        def leading(t: np.ndarray, left: np.ndarray) -> int:
+            if int((t > least).sum()) > _LOW:
+                raise _Crowded  # (a Ritz value never lies on the wrong side of its own)
+            return min(int((t + left > least).sum()) + 1, self.n)
+
+        return self._iterated(factors, leading, _LOW, _MANY_STEPS, _COPIES)
+
+    def _in_band(self, values: np.ndarray, vectors: np.ndarray, a: float) -> np.ndarray:
+        """Return which modes do not lie below a band that begins at ``a``."""
         keep = values >= a
         if not keep.all():  # between L L^T and the band: rigid modes at an edge of zero belong to it, unstable ones not
-            keep |= _rigid(self.K, vectors) & (a <= 0.0)
-        return self._result(values[keep], vectors[:, keep], above - below - int((~keep).sum()))
+            keep |= is_rigid(self.K, vectors) & (a <= 0.0)
+        return keep
+
+    @staticmethod
+    def _not_more(count: int, most: int | None) -> None:
+        if most is not None and count > most:
+            raise AnalysisError(f"Modes: {count} lie in the band, more than {most}; take a narrower band")
 
     def _positive(self, shift: float) -> PositiveFactors | None:
         """Return factors, if all modes lie above the shift."""
@@ -275,7 +350,7 @@ class _RealProblem:
         values, vectors = np.zeros(0), np.zeros((self.n, 0))
         for _ in range(4):
             more = inside - values.size
-            new, x = self._lanczos(factors, min(more, self.n - 2), vectors)
+            new, x = self._lanczos(factors, min(more, self.n - 2), vectors).found
             keep = (new >= low) & (new <= high)
             values, vectors = np.concatenate((values, new[keep])), np.column_stack((vectors, x[:, keep]))
             if values.size >= inside:
@@ -297,39 +372,90 @@ class _RealProblem:
             return factors
         raise AnalysisError(f"Modes: K - s M cannot be factored near s = {shift:.6g}: {message}")
 
+    def _pins(self, factors, space: _Space, shift: float, measured: bool = False) -> np.ndarray | None:
+        """Return dofs at which springs hold the part below a shift (`choose_pins`); None: not found.
+
+        ``factors`` are those from which the modes of ``space`` were found; the modes tell where to hold the part.
+        """
+        if not isinstance(factors, PositiveFactors):
+            return None
+        above = space.t > 0.0
+        t = space.t[above]
+        given = 1.0 - (shift - factors.shift) * t
+        return choose_pins(factors, space.vectors[:, above] * np.sqrt(t), given, measured)
+
+    def _count(self, pins: np.ndarray | None, space: _Space | None, shift: float) -> tuple[int, float]:
+        """Return the number of modes below a shift, or very little beyond it, and the shift itself.
+
+        Springs that do not hold the part are chosen again with more care by the modes of a ``space``, if there is one.
+        """
+        unit = max(abs(shift), 1e-10 * self.scale)
+        for move in (0.0, 1e-9, 1e-7, 1e-6):
+            if pins is None:
+                break
+            moved = shift + move * unit
+            try:
+                return count_negative(self.pencil, moved, pins), moved
+            except NotPositiveDefinite:
+                if space is None:
+                    break
+                pins = self._pins(self.given or self._positive(space.shift), space, shift, measured=True)
+                return self._count(pins, None, shift)
+            except LinearSolveError:
+                continue  # an eigenvalue lies there
+        found = self._inertia(shift, 1.0)
+        return found.negative, found.shift
+
     # --- iteration -------------------------------------------------------------------------------------------------
     def _lanczos(
-        self, factors, count: int, known: np.ndarray | None = None, restarts: int | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
+        self, factors, count: int, known: np.ndarray | None = None, few: bool = False, probe: bool = False
+    ) -> _Space:
         """Return the modes nearest to the shift of the factors, M-orthogonal to ``known`` (n, j) ones.
 
         Raises:
-            _SlowError: not converged after ``restarts``, if they are limited.
+            SlowError: not converged after a ``few`` steps.
         """
-        self.shifts.append(factors.shift)
-        M, n = self.M, self.n
-        image = M @ known if known is not None and known.shape[1] else None
+        if isinstance(factors, DistributedFactors):
+            self.shifts.append(factors.shift)
+            start = self._solution(factors, known)(self.M @ self.rng.standard_normal(self.n))
+            found = factors.nearest(count, start, known, _FEW if few else None)
+            if found is None:
+                raise SlowError
+            return _Space(1.0 / (found[0] - factors.shift), found[1], found[0].size, factors.shift)
+        steps = _FEW_STEPS if few else _MANY_STEPS
+        return self._iterated(factors, lambda t, left: count, count, steps, _COPIES if probe else 0, known)
+
+    def _solution(self, factors, known: np.ndarray | None):
+        """Return a function that solves for vectors M-orthogonal to ``known`` ones."""
+        if known is None or not known.shape[1]:
+            return factors.solve
+        image = self.inertia @ known
 
         def solve(b: np.ndarray) -> np.ndarray:
-            if image is None or known is None:
-                return factors.solve(b)
             x = factors.solve(b - image @ (known.T @ b))
             return x - known @ (image.T @ x)
 
-        start = solve(M @ self.rng.standard_normal(n))
-        if isinstance(factors, DistributedFactors):
-            found = factors.nearest(count, start, known, restarts)
-            if found is None:
-                raise _SlowError
-            return found
-        operator = LinearOperator((n, n), matvec=solve, dtype=float)
-        options = {"v0": start, "ncv": min(n - 1, max(2 * count + 1, 20)), "tol": 1e-13, "maxiter": restarts or _MANY}
+        return solve
+
+    def _iterated(self, factors, leading, most: int, steps: int, probe: int, known=None) -> _Space:
+        """Return the eigenpairs for which ``leading`` asks (`largest`), ``most`` at the most."""
+        self.shifts.append(factors.shift)
+        M, n, solve = self.inertia, self.n, self._solution(factors, known)
+        room = max(2 * most + 4 * _BLOCK, min(int(_ROOM / (8 * n)), 4 * most + 12 * _BLOCK))
+        lanczos = BlockLanczos(
+            lambda X, MX: solve(np.asfortranarray(MX)), M,
+            lambda k: solve(np.asfortranarray(M @ self.rng.standard_normal((n, k)))), min(n, room), _BLOCK,
+        )  # fmt: skip
         try:
-            return eigsh(self.K, count, M, sigma=factors.shift, OPinv=operator, **options)
-        except ArpackError as error:
-            if restarts is not None and isinstance(error, ArpackNoConvergence):
-                raise _SlowError from None
-            raise AnalysisError(f"Modes: Lanczos iteration failed: {error}") from None
+            t, left, S, count = largest(lanczos, leading, steps, probe=probe)
+        except SlowError:
+            if steps == _MANY_STEPS:
+                raise AnalysisError(f"Modes: Lanczos iteration failed: not converged after {steps} steps") from None
+            raise
+        size = np.abs(t)
+        good = size > 1e-14 * size.max(initial=0.0)
+        good[count:] &= left[count:] <= _SHARP * size[count:]
+        return _Space(t[good], lanczos.rotate(S[:, good]), int(good[:count].sum()), factors.shift)
 
     def _probe(self, factors, values, vectors, count: int) -> tuple[np.ndarray, np.ndarray]:
         """Add the modes nearer to the shift that a few steps from another vector, orthogonal to all, find; keep
@@ -339,7 +465,7 @@ class _RealProblem:
             theta = self._ritz(factors, vectors, _PROBE)
             if not theta > (1.0 + _SAME) / farthest:
                 break
-            new, x = self._lanczos(factors, max(count // 4, 1), vectors)
+            new, x = self._lanczos(factors, max(count // 4, 1), vectors).found
             values, vectors = np.concatenate((values, new)), np.column_stack((vectors, x))
             keep = np.argsort(np.abs(values - factors.shift), kind="stable")[:count]
             values, vectors = values[keep], vectors[:, keep]
@@ -372,180 +498,5 @@ class _RealProblem:
         return float(np.abs(ritz).max(initial=0.0))
 
     # --- answers ---------------------------------------------------------------------------------------------------
-    def _result(self, values, vectors, expected: int | None) -> RealModes:
-        return _result(self.K, self.M, values, vectors, expected, tuple(self.shifts), self.pencil.effort)
-
-
-def as_modes(K: csr_matrix, M: csr_matrix, vectors: np.ndarray, rigid: int) -> RealModes:
-    """Return given modes (n, k) in ascending order, with their Rayleigh quotients and residuals.
-
-    The first ``rigid`` are rigid-body motions.
-    """
-    found = _result(csr_matrix(K), csr_matrix(M), None, vectors, None, (), Effort())
-    values = np.where(np.arange(found.values.size) < rigid, 0.0, found.values)
-    return replace(found, values=values, rigid=rigid)
-
-
-def _result(K, M, values, vectors, expected, shifts, effort) -> RealModes:
-    KX, MX = K @ vectors, M @ vectors
-    mass = np.einsum("ik,ik->k", vectors, MX)
-    norm = np.sqrt(np.where(mass > 0.0, mass, 1.0))
-    vectors, KX, MX = vectors / norm, KX / norm, MX / norm
-    values = np.einsum("ik,ik->k", vectors, KX)
-    strained, moved = abs(K) @ np.abs(vectors), abs(M) @ np.abs(vectors)
-    rigid = np.abs(values) <= _RIGID * np.einsum("ik,ik->k", np.abs(vectors), strained)
-    values = np.where(rigid, 0.0, values)
-    left = np.linalg.norm(KX - MX * values, axis=0)
-    most = np.linalg.norm(strained, axis=0) + np.linalg.norm(moved * values, axis=0)
-    size = np.where(rigid, most, np.linalg.norm(KX, axis=0) + np.linalg.norm(MX * values, axis=0))
-    left_over = [left / np.where(a > 0.0, a, 1.0) for a in (size, most)]
-    k = np.argsort(values, kind="stable")
-    residuals, backward = (r[k] for r in left_over)
-    return RealModes(values[k], vectors[:, k], residuals, backward, int(rigid.sum()), expected, shifts, effort)
-
-
-def _rigid(K, vectors, tolerance: float = _RIGID) -> np.ndarray:
-    """Return which vectors (n, k) cause no strain beyond round-off."""
-    bound = np.einsum("ik,ik->k", np.abs(vectors), abs(K) @ np.abs(vectors))
-    return np.abs(np.einsum("ik,ik->k", vectors, K @ vectors)) <= tolerance * bound
-
-
-# --- constraints and small problems --------------------------------------------------------------------------------
-def _constrained(K, M, G, count: int) -> RealModes:
-    """Return the ``count`` lowest modes (fewer, if the masses have fewer) of K x + G^T y = w^2 M x, G x = 0."""
-    n, m = K.shape[0], G.shape[0]
-    effort = Effort()
-    shifts: list[float] = []
-    if n <= DENSE or count >= n - m - 1:
-        values, vectors = _dense_modes(K, M, G, count)
-    else:
-        values, vectors = _sparse_modes(K, M, G, count, shifts, effort)
-    if values.size == 0:
-        raise AnalysisError("Modes: no mass can move; remove a support or give the parts a density")
-    order = np.argsort(values)
-    values, vectors = values[order], vectors[:, order]
-    rigid = _rigid(K, vectors, _HELD)
-    left_over = _mode_residuals(K, M, G, values, vectors, rigid)
-    first = np.argsort(~rigid, kind="stable")  # rigid ones first
-    values = np.where(rigid, 0.0, values)
-    expected = None
-    if count < n - m - 1:
-        # count the eigenvalues below a shift just above the highest found
-        top = values[-1]
-        shift = top + 1e-6 * max(abs(top), 1e-300)
-        expected = negative_count(K - shift * M, G) if shift > 0.0 else None
-    residuals, backward = (r[first] for r in left_over)
-    return RealModes(
-        values[first], vectors[:, first], residuals, backward, int(rigid.sum()), expected, tuple(shifts), effort
-    )
-
-
-def _mode_residuals(K, M, G, values, vectors, rigid) -> tuple[np.ndarray, np.ndarray]:
-    """Return `RealModes.residuals` and `RealModes.backward` of each pair, with the best multipliers."""
-    KX, MX = K @ vectors, (M @ vectors) * values
-    left = np.linalg.norm(without_reactions(KX - MX, G), axis=0)
-    strained = np.linalg.norm(abs(K) @ np.abs(vectors), axis=0)
-    size = np.where(rigid, strained, np.linalg.norm(KX, axis=0) + np.linalg.norm(MX, axis=0))
-    most = strained + np.linalg.norm((abs(M) @ np.abs(vectors)) * values, axis=0)
-    # where nothing resists at all, nothing is out of balance
-    return tuple(left / np.where(a > 0.0, a, 1.0) for a in (size, most))
-
-
-def _dense_modes(K, M, G, count):
-    Z = null_space(G)
-    Kz, Mz = Z.T @ (K @ Z), Z.T @ (M @ Z)
-    Kz, Mz = 0.5 * (Kz + Kz.T), 0.5 * (Mz + Mz.T)
-    shift = -1e-6 * np.trace(np.abs(Kz)) / np.trace(Mz) or -1.0
-    closer = True
-    for _ in range(60):
-        # w^2 = s + 1/t of M z = t (K - s M) z: masses may be singular, K - s M is positive for s low enough
-        try:
-            t, z = scipy.linalg.eigh(Mz, Kz - shift * Mz)
-        except np.linalg.LinAlgError:
-            shift *= 10.0
-            closer = False
-            continue
-        keep = np.flatnonzero(t > 1e-12 * t[-1])[::-1]
-        values = shift + 1.0 / t[keep]
-        near = _lowest_elastic(values[: count + 6])
-        if closer and np.isfinite(near) and not 1e-2 * near <= -shift <= 1e2 * near:
-            shift, closer = -near, False  # values far from the shift lose digits
-            continue
-        return _normalised(Z @ z[:, keep[:count]], K, M)
-    raise LooseError("Modes: K - s M is not positive for any shift; a massless part of the model is unstable")
-
-
-def _sparse_modes(K, M, G, count, shifts: list[float], effort: Effort):
-    n = K.shape[0]
-    scale = float(np.abs(K.diagonal()).sum() / M.diagonal().sum())
-    shift = -1e-9 * scale
-    rng = np.random.default_rng(_SEED)
-    values, vectors = np.zeros(0), np.zeros((n, 0))
-    for _ in range(3):
-        try:
-            saddle = factor(K - shift * M, G, "saddle")
-        except LinearSolveError as error:
-            raise AnalysisError(f"Modes: the shifted stiffness cannot be factored: {error}") from None
-        shifts.append(shift)
-        effort.factorisations += 1
-
-        def solve(b: np.ndarray, saddle=saddle) -> np.ndarray:
-            effort.solves += 1
-            return saddle.solve(b)[0]
-
-        operator = LinearOperator((n, n), matvec=solve, dtype=float)
-        start = saddle.solve(M @ rng.standard_normal(n))[0]
-        wanted = min(n - 2, count + 4)
-        try:
-            values, vectors = eigsh(
-                K, wanted, M, sigma=shift, OPinv=operator, v0=start, ncv=min(n - 1, max(2 * wanted + 1, 20)), tol=1e-14
-            )  # fmt: skip
-        except ArpackError as error:
-            raise AnalysisError(f"Modes: Lanczos iteration failed: {error}") from None
-        near = _lowest_elastic(values)
-        if not np.isfinite(near) or 1e-4 * near <= -shift <= 1e2 * near:
-            break
-        shift = -0.1 * near  # too far away: slow and inexact; too close: rigid modes drown the others
-    keep = np.argsort(values)[:count]
-    return _normalised(vectors[:, keep], K, M)
-
-
-def _normalised(vectors, K, M):
-    """Return the Rayleigh quotients of the vectors, and the vectors with x.M x = 1."""
-    mass = np.einsum("ik,ik->k", vectors, M @ vectors)
-    vectors = vectors / np.sqrt(np.where(mass > 0.0, mass, 1.0))
-    return np.einsum("ik,ik->k", vectors, K @ vectors), vectors
-
-
-def _dense(K, M, count, near, band) -> RealModes:
-    """Return the wanted modes of a small problem, selected from all of them."""
-    n = K.shape[0]
-    every = _constrained(K, M, csr_matrix((0, n)), n)
-    values = every.values
-    if band is not None:
-        tiny = 1e-12 * np.abs(values).max(initial=0.0)
-        keep = np.flatnonzero((values >= band[0] - tiny) & (values <= band[1] + tiny))
-        if count is not None and keep.size > count:
-            raise AnalysisError(f"Modes: {keep.size} lie in the band, more than {count}; take a narrower band")
-    else:
-        keep = np.argsort(values if near is None else np.abs(values - near), kind="stable")[:count]
-    return _result(K, M, values[keep], every.vectors[:, keep], keep.size, (), Effort())
-
-
-def translates(K: csr_matrix) -> bool:
-    """Return whether a translation causes no strain, for dofs numbered node by node; then the part is free."""
-    n = K.shape[0]
-    size = abs(K)
-    for stride in (3, 6, 2, 1):
-        if n % stride == 0:
-            v = np.zeros(n)
-            v[::stride] = 1.0
-            if np.all(np.abs(K @ v) <= 1e-11 * (size @ v)):
-                return True
-    return False
-
-
-def _lowest_elastic(values) -> float:
-    """Return the smallest magnitude among values that are not those of rigid modes; infinite if there is none."""
-    size = np.abs(values)
-    return float(size[size > 1e-6 * size.max(initial=0.0)].min(initial=np.inf))
+    def _result(self, vectors, expected: int | None) -> RealModes:
+        return mode_results(self.K, self.inertia, vectors, expected, tuple(self.shifts), self.pencil.effort)

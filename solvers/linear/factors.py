@@ -8,11 +8,11 @@ METIS and keeps it from exchanging rows, which makes U = D L^T: 3.5 times as fas
 the memory, so beyond `MOST_LU` dofs simplicial it is.
 
 All matrices are scaled to unit diagonals first: what counts as a small pivot does not depend on units.  CHOLMOD
-runs with 64 bit indices, so that factors may have more than 2^31 entries (SuperLU's may not); METIS counts the entries
-of the matrix itself in 32 bits on most systems.  Numbers are double precision; single precision is not offered, for
-16 digits are none too many for the lowest modes of a fine mesh.  A process with the factors of a bar of quadratic
-tetrahedra (10 times as long as thick) takes 0.8 GB for 1e5 dofs and 2.8 GB for 2.6e5, growing with n^(4/3); with an
-inertia by SuperLU 3 GB for 1e5.
+runs with 32 bit indices, and with 64 bit ones where factors have more than 2^31 entries (SuperLU's may not); METIS
+counts the entries of the matrix itself in 32 bits on most systems.  Numbers are double precision: CHOLMOD before 5 has
+no other, and 16 digits are none too many for the lowest modes of a fine mesh.  A process with the factors of a bar of
+quadratic tetrahedra (10 times as long as thick) takes 0.8 GB for 1e5 dofs and 2.8 GB for 2.6e5, growing with n^(4/3);
+with an inertia by SuperLU 3 GB for 1e5.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from fem_mbs.solvers.linear.libraries import (
     ExactlySingular,
     LinearSolveError,
     NotPositiveDefinite,
+    TooLarge,
     analyse,
     has_cholmod,
     lower_triangle,
@@ -70,6 +71,7 @@ class Pencil:
         self.order: np.ndarray | None = None  # found by METIS
         self.symbolic = None  # CHOLMOD's, for L L^T
         self.effort = Effort()
+        self.width: type = np.int32  # of CHOLMOD's indices
 
     def release(self) -> None:
         """Free the memory of the matrices: no more factorisations are possible, solutions with existing factors are."""
@@ -84,19 +86,20 @@ class Pencil:
 
     def diagonal(self, shift: float) -> np.ndarray:
         """Return the diagonal (n,) of `at`."""
-        first = np.cumsum(np.concatenate(([0], np.diff(self._lower_indptr)[:-1])))
-        at = np.flatnonzero(self._lower)[first]  # sorted columns begin their lower part with the diagonal
+        at = np.flatnonzero(self._lower)[self._lower_indptr[:-1]]  # sorted columns begin their lower part with it
         return (self._K[at] - shift * self._M[at]) * self.scale**2
 
-    def lower(self, shift: float) -> Any:
-        """Return the lower triangle of `at` for CHOLMOD, with 64 bit indices."""
+    def lower(self, shift: float, springs: np.ndarray | None = None) -> Any:
+        """Return the lower triangle of `at` for CHOLMOD; ``springs`` (n,) add to the diagonal."""
         values = self._K[self._lower]
         if shift:
             values -= shift * self._M[self._lower]
-        rows = self.indices[self._lower].astype(np.int64)
+        rows = self.indices[self._lower].astype(self.width, copy=False)
         values *= self.scale[rows]
         values *= np.repeat(self.scale, np.diff(self._lower_indptr))
-        return lower_triangle(values, rows, self._lower_indptr.astype(np.int64))
+        if springs is not None:
+            values[self._lower_indptr[:-1]] += springs
+        return lower_triangle(values, rows, self._lower_indptr.astype(self.width))
 
     def analysed(self, A: Any, supernodal: bool) -> Any:
         """Return CHOLMOD's analysis of the lower triangle A; the analysis for L L^T is kept, with its order."""
@@ -150,21 +153,26 @@ def _on(pattern, a) -> np.ndarray:
 class PositiveFactors:
     """L L^T of K - s M; NotPositiveDefinite if that has a negative eigenvalue or is singular to working precision.
 
+    With ``pins`` (p,), dofs, springs of that ``stiffness`` hold them; unit diagonals measure it.
     ``weakest``: the smallest pivot of the matrix with unit diagonal.
     """
 
-    def __init__(self, pencil: Pencil, shift: float = 0.0):
+    def __init__(
+        self, pencil: Pencil, shift: float = 0.0, pins: np.ndarray | None = None, stiffness: float = 0.0
+    ):  # fmt: skip
         self.pencil, self.shift = pencil, shift
-        diagonal = pencil.diagonal(shift)
+        springs = None if pins is None else np.bincount(pins, minlength=pencil.n) * stiffness
+        diagonal = pencil.diagonal(shift) + (0.0 if springs is None else springs)
         if not diagonal.min(initial=1.0) > 0.0:
             raise NotPositiveDefinite("The matrix has a diagonal entry that is not positive", int(diagonal.argmin()))
         with one_blas_thread():
             if has_cholmod():
-                factors = _cholmod(pencil, shift, supernodal=True)
+                factors = _cholmod(pencil, shift, supernodal=True, springs=springs)
                 self._solve, self.weakest = factors.solve, factors.weakest()
             else:
                 try:
-                    self._solve, pivots = _superlu(pencil, pencil.at(shift))
+                    A = pencil.at(shift)
+                    self._solve, pivots = _superlu(pencil, A if springs is None else A + diags(springs, format="csc"))
                 except LinearSolveError as error:
                     raise NotPositiveDefinite(str(error)) from None
                 self.weakest = float(pivots.min())
@@ -175,6 +183,11 @@ class PositiveFactors:
     def solve(self, b: np.ndarray) -> np.ndarray:
         """Return x of (K - s M) x = b, (n,) or (n, k)."""
         return _scaled_solve(self.pencil, self._solve, b)
+
+    def solve_scaled(self, b: np.ndarray) -> np.ndarray:
+        """Return x of diag(scale) (K - s M) diag(scale) x = b, (n, k)."""
+        self.pencil.effort.solves += b.shape[1]
+        return self._solve(b)
 
 
 class IndefiniteFactors:
@@ -234,12 +247,18 @@ def _superlu(pencil: Pencil, A: csc_matrix):
     return solve, pivots
 
 
-def _cholmod(pencil: Pencil, shift: float, supernodal: bool):
+def _cholmod(pencil: Pencil, shift: float, supernodal: bool, springs: np.ndarray | None = None):
     """Return CHOLMOD's factors: supernodal by the pencil's analysis, which earlier factors keep a copy of, or
     simplicial."""
-    A = pencil.lower(shift)
-    factors = pencil.analysed(A, supernodal)
-    if supernodal:
-        factors = factors.copy()
-    factors.factor(A)
+    A = pencil.lower(shift, springs)
+    try:
+        factors = pencil.analysed(A, supernodal)
+        if supernodal:
+            factors = factors.copy()
+        factors.factor(A)
+    except TooLarge:
+        if pencil.width is np.int64:
+            raise
+        pencil.width, pencil.symbolic = np.int64, None
+        return _cholmod(pencil, shift, supernodal, springs)
     return factors

@@ -24,7 +24,7 @@ from threadpoolctl import ThreadpoolController
 from fem_mbs.errors import AnalysisError, ModelError
 
 __all__ = [
-    "INSTALL_CHOLMOD", "Effort", "ExactlySingular", "LinearSolveError", "NotPositiveDefinite", "analyse",
+    "INSTALL_CHOLMOD", "Effort", "ExactlySingular", "LinearSolveError", "NotPositiveDefinite", "TooLarge", "analyse",
     "cholmod_status", "has_cholmod", "lower_triangle", "lu_factors", "one_blas_thread", "symmetric_lu",
 ]  # fmt: skip
 
@@ -39,6 +39,10 @@ class LinearSolveError(AnalysisError):
 
 class ExactlySingular(LinearSolveError):
     """A factorisation has met a column without a pivot."""
+
+
+class TooLarge(LinearSolveError):
+    """The factors have more entries than indices of this width can count."""
 
 
 class NotPositiveDefinite(LinearSolveError):
@@ -145,6 +149,8 @@ class _Cholmod04:
             column = getattr(error, "column", None)
             at = int(self.order[column]) if isinstance(column, int) else None
             raise NotPositiveDefinite("The matrix is not positive definite", at) from None
+        except self._library.CholmodTooLargeError:
+            raise TooLarge(f"The factors of {A.shape[0]} unknowns have too many entries") from None
         except self._library.CholmodError as error:
             what = f"CHOLMOD failed for {A.shape[0]} unknowns: {error or type(error).__name__}"
             raise LinearSolveError(what) from error

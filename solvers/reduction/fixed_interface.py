@@ -26,6 +26,7 @@ import scipy.linalg
 from scipy.sparse import csc_matrix, csr_matrix
 
 from fem_mbs.errors import AnalysisError
+from fem_mbs.solvers.distributed.matrix import DistributedMatrix
 from fem_mbs.solvers.eigen.modes import CHECKS, real_modes
 from fem_mbs.solvers.linear.factors import PositiveFactors
 from fem_mbs.solvers.linear.libraries import Effort, LinearSolveError, one_blas_thread
@@ -116,7 +117,7 @@ def fixed_interface(
         boundary: (b,) dofs, each once.
         count: modes; with a cut-off: the most that are kept of them; None without a cut-off: none (Guyan).
         check: for modes that Lanczos missed: "none", "probe", or "inertia", a count that proves them complete and
-            costs an indefinite factorisation.  None: "inertia" below a cut-off, else "probe".
+            costs another factorisation.  None: "inertia" below a cut-off, else "probe".
         rigid: (n, r) rigid-body motions of a part that nothing else holds: those of the boundary give them to the last
             digits and strain nothing.
 
@@ -162,7 +163,8 @@ def fixed_interface_parts(
     rigid = rigid if rigid is not None and rigid[0].shape[1] else None
     with one_blas_thread():
         pencil, below = pencil_of(K_ii, M_ii), None
-        if cutoff is not None and check == "inertia" and n > DENSE and np.any(M_ii.diagonal() != 0.0):
+        counted = cutoff is not None and check == "inertia" and n > DENSE and np.any(M_ii.diagonal() != 0.0)
+        if counted and isinstance(K_ii, DistributedMatrix):
             below = _count_below(pencil, cutoff)  # before the other factors, which take much memory too
         factors = factor(pencil, kind="positive")
         B = _static(factors, csc_matrix(K_ib))
@@ -236,7 +238,7 @@ def _count_below(pencil: Any, cutoff: float) -> int:
 def _modes(K, M, factors, count, cutoff, check, below) -> tuple[np.ndarray, np.ndarray, bool]:
     """Return values, vectors, and whether all modes below the cut-off are known to be among them.
 
-    ``below`` is the number of modes below the cut-off.
+    ``below`` is the number of modes below the cut-off, where it was counted before.
     """
     n = K.shape[0]
     nothing = np.zeros(0), np.zeros((n, 0)), False

@@ -13,6 +13,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.eigen import modes as modes_module
+from fem_mbs.solvers.eigen.block_lanczos import BlockLanczos
 from fem_mbs.solvers.eigen.buckling import linear_buckling
 from fem_mbs.solvers.eigen.modal_quantities import mac, participation, rigid_body_motions
 from fem_mbs.solvers.eigen.modes import real_modes
@@ -118,6 +119,7 @@ def test_nearest_to_an_eigenvalue(way, bar):
 def test_band(way, bar, monkeypatch, most):
     K, M, exact = bar
     monkeypatch.setattr(modes_module, "_MOST", most)
+    monkeypatch.setattr(modes_module, "_LOW", most)
     a, b = 0.5 * (exact[4] + exact[5]), 0.5 * (exact[25] + exact[26])
     found = real_modes(K, M, band=(a, b))
     assert found.values == pytest.approx(exact[5:26], rel=1e-9)
@@ -196,29 +198,36 @@ def test_three_free_parts_of_one_kind(solids):
     assert found.values[18:] == pytest.approx(np.repeat(exact, 3), rel=1e-8)
 
 
-class Forgetful:
-    """Lanczos that overlooks one eigenvalue, the first ``times`` times."""
+def forgetful(monkeypatch, times, mode, M, for_good=False):
+    """Make the first ``times`` iterations blind to a mode (n,), ``for_good`` or until random vectors look for more."""
+    made = []
 
-    def __init__(self, monkeypatch, times, value):
-        self.times, self.value, self.calls = times, value, 0
-        self.lanczos = modes_module._RealProblem._lanczos
-        monkeypatch.setattr(modes_module._RealProblem, "_lanczos", lambda work, *a, **k: self(work, *a, **k))
+    class Forgetful(BlockLanczos):
+        def __init__(self, apply, inner, draw, most, block):
+            made.append(self)
+            self.blind = len(made) <= times
+            super().__init__(lambda *a: self.shown(apply(*a)), inner, lambda k: self.shown(draw(k)), most, block)
 
-    def __call__(self, work, factors, count, known=None, restarts=None):
-        self.calls += 1
-        if self.calls > self.times:
-            return self.lanczos(work, factors, count, known, restarts)
-        values, vectors = self.lanczos(work, factors, count + 1, known, restarts)
-        order = np.argsort(np.abs(values - factors.shift))
-        keep = order[np.abs(values[order] / self.value - 1.0) > 1e-6][:count]
-        return values[keep], vectors[:, keep]
+        def shown(self, X):
+            return X - np.outer(mode, (M @ mode) @ X) if self.blind else X
+
+        def widen(self, more):
+            self.blind = self.blind and for_good
+            super().widen(more)
+
+    monkeypatch.setattr(modes_module, "BlockLanczos", Forgetful)
+    return made
 
 
 def test_missed_mode_is_found_by_the_probe(monkeypatch, bar):
     K, M, exact = bar
-    Forgetful(monkeypatch, 1, exact[1])
+    mode = real_modes(K, M, 8).vectors[:, 1]
+    forgetful(monkeypatch, 1, mode, M)
+    assert real_modes(K, M, 8, check="none").values == pytest.approx(np.delete(exact[:9], 1), rel=1e-9)
+    made = forgetful(monkeypatch, 1, mode, M)
     assert real_modes(K, M, 8, check="probe").values == pytest.approx(exact[:8], rel=1e-9)
-    Forgetful(monkeypatch, 1, exact[1])
+    assert len(made) == 1
+    forgetful(monkeypatch, 1, mode, M)
     missed = real_modes(K, M, 8, check="inertia")
     assert missed.expected == 9
     assert missed.values == pytest.approx(np.delete(exact[:9], 1), rel=1e-9)
@@ -226,10 +235,12 @@ def test_missed_mode_is_found_by_the_probe(monkeypatch, bar):
 
 def test_missed_mode_of_a_band(monkeypatch, bar):
     K, M, exact = bar
+    mode = real_modes(K, M, 8).vectors[:, 7]
     band = (0.5 * (exact[4] + exact[5]), 0.5 * (exact[12] + exact[13]))
-    Forgetful(monkeypatch, 1, exact[7])
+    made = forgetful(monkeypatch, 1, mode, M, for_good=True)
     assert real_modes(K, M, band=band).values == pytest.approx(exact[5:13], rel=1e-9)
-    Forgetful(monkeypatch, 99, exact[7])
+    assert len(made) == 2
+    forgetful(monkeypatch, 99, mode, M, for_good=True)
     with pytest.raises(AnalysisError, match=r"8 lie between .* but only 7 were found"):
         real_modes(K, M, band=band)
 
@@ -331,6 +342,25 @@ def test_earlier_factors_stay(way, bar):
     assert (K + 1e9 * M) @ second.solve(B[:, 0]) == pytest.approx(B[:, 0], abs=1e-7)
     assert pencil.effort.analyses == (0 if way == "superlu" else 1)
     assert pencil.effort.solves == 4
+
+
+def test_wide_indices_where_narrow_ones_are_too_few(bar, monkeypatch):
+    """Factors of more than 2^31 entries need indices of 64 bits; CHOLMOD says so after its analysis."""
+    if not cholmod_status()[0]:
+        pytest.skip("scikit-sparse is not installed")
+    widths = []
+    analysed = F.Pencil.analysed
+
+    def narrow_fails(self, A, supernodal):
+        widths.append(A.indices.dtype)
+        if A.indices.dtype == np.int32:
+            raise libraries.TooLarge("too many entries")
+        return analysed(self, A, supernodal)
+
+    monkeypatch.setattr(F.Pencil, "analysed", narrow_fails)
+    K, M, exact = bar
+    assert real_modes(K, M, 5, check="inertia").values == pytest.approx(exact[:5], rel=1e-9)
+    assert widths == [np.int32, np.int64, np.int64]
 
 
 class Factor05:

@@ -240,6 +240,7 @@ class Linearised:
     def release(self) -> None:
         """Free the memory of the matrices over all dofs, which large parts need for their factors."""
         self.here.release()
+        self.matrices.release()
 
     @property
     def mass_matrix(self) -> csr_matrix:
