@@ -14,7 +14,7 @@ from scipy.sparse import csr_matrix, identity
 from scipy.sparse.csgraph import connected_components
 
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers.eigen.quadratic_pencil import Inverse, QuadraticPencil, absolutely
+from fem_mbs.solvers.eigen.quadratic_pencil import Inverse, QuadraticPencil, absolutely, times
 from fem_mbs.solvers.linear.libraries import Effort
 from fem_mbs.solvers.linear.saddle_factors import SingularShift
 from fem_mbs.solvers.linear.service import factor
@@ -187,7 +187,7 @@ def unknown(pairs: Pairs, known: np.ndarray) -> Pairs:
 
 def _quotients(pencil: QuadraticPencil, p: np.ndarray, x: np.ndarray, w: np.ndarray) -> np.ndarray:
     """Return the roots (k,) of w.L(p) x = 0 nearest to p, for vectors x, w (n, k); p where there is none."""
-    k, c, m = (np.einsum("ik,ik->k", w, a @ x) for a in (pencil.K, pencil.C, pencil.M))
+    k, c, m = (np.einsum("ik,ik->k", w, times(a, x)) for a in (pencil.K, pencil.C, pencil.M))
     for _ in range(2):
         slope = 2.0 * p * m + c
         usable = np.abs(slope) > _DEFECTIVE * (np.abs(2.0 * p * m) + np.abs(c))
@@ -246,16 +246,18 @@ def rescued(pencil: QuadraticPencil, pairs: Pairs, tolerance: float) -> Pairs:
 
     This is needed where eigenvalues are so much farther from the shift than others that rounding hides them.
     """
+    residuals, backward = both_residuals(pencil, pairs)
+    bad = (residuals > tolerance) & (backward > BACKWARD)
+    if not bad.any():
+        return pairs
     out = []
     for i in range(pairs.p.size):
         pair = pairs.take([i])
-        residuals, backward = both_residuals(pencil, pair)
-        if residuals[0] > tolerance and backward[0] > BACKWARD:
-            better = beside(pencil, pair.p, pair.x, pair.w)
-            if better is not None and both_residuals(pencil, better)[0][0] < residuals[0]:
-                pair = better
+        better = beside(pencil, pair.p, pair.x, pair.w) if bad[i] else None
+        if better is not None and both_residuals(pencil, better)[0][0] < residuals[i]:
+            pair = better
         out.append(pair)
-    return Pairs.join(out) if out else pairs
+    return Pairs.join(out)
 
 
 def both_residuals(pencil: QuadraticPencil, pairs: Pairs) -> tuple[np.ndarray, np.ndarray]:

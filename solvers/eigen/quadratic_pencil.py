@@ -26,12 +26,12 @@ import scipy.linalg
 from scipy.sparse import csc_matrix, csr_matrix, diags, hstack, identity, vstack
 
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers.linear.libraries import Effort, one_blas_thread
+from fem_mbs.solvers.linear.libraries import Effort, has_cholmod, one_blas_thread
 from fem_mbs.solvers.linear.redundancy import independent_rows
-from fem_mbs.solvers.linear.saddle_factors import SINGULAR_GROWTH, SingularShift
+from fem_mbs.solvers.linear.saddle_factors import SINGULAR_GROWTH, SingularShift, supernodal
 from fem_mbs.solvers.linear.service import factor
 
-__all__ = ["Inverse", "QuadraticPencil", "absolutely"]
+__all__ = ["Inverse", "QuadraticPencil", "absolutely", "inexact", "times"]
 
 _SEED = 5
 _HELD = 1e-3  # least frequency of an unknown that counts as held, over the upper quartile
@@ -206,7 +206,7 @@ class QuadraticPencil:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return K x, p C x, p^2 M x (n, k) of pairs p (k,), x (n, k)."""
         M, C, K = (self.MT, self.CT, self.KT) if transposed else (self.M, self.C, self.K)
-        return _times(K, x), _times(C, x) * p, _times(M, x) * p**2
+        return times(K, x), times(C, x) * p, times(M, x) * p**2
 
     def _reactions(self, y: np.ndarray, transposed: bool) -> np.ndarray:
         return (self.rows.T if transposed else self.columns) @ y
@@ -233,8 +233,8 @@ class QuadraticPencil:
 
     def products(self, p: np.ndarray, w: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Return w_i.((p_i + p_j) M + C) x_j (k, k): diagonal for pairs of different p, with w.L'(p) x on it."""
-        m = w.T @ _times(self.M, x)
-        return (p[:, None] + p[None, :]) * m + w.T @ _times(self.C, x)
+        m = w.T @ times(self.M, x)
+        return (p[:, None] + p[None, :]) * m + w.T @ times(self.C, x)
 
 
 def absolutely(A: csr_matrix, x: np.ndarray, transposed: bool = False) -> np.ndarray:
@@ -243,12 +243,17 @@ def absolutely(A: csr_matrix, x: np.ndarray, transposed: bool = False) -> np.nda
     return (a.T if transposed else a) @ x
 
 
-def _times(A, x: np.ndarray) -> np.ndarray:
+def times(A, x: np.ndarray) -> np.ndarray:
     """Return A x (n, k), without a complex copy of a real matrix."""
     if np.iscomplexobj(A.data) or not np.iscomplexobj(x):
         return A @ x
     parts = A @ np.hstack((x.real, x.imag))
     return parts[:, : x.shape[1]] + 1j * parts[:, x.shape[1] :]
+
+
+def inexact(pencil: QuadraticPencil) -> bool:
+    """Return whether of the matrices of a pencil only the symmetric parts would get factors."""
+    return pencil.real and supernodal(pencil.n, pencil.m) and has_cholmod()
 
 
 def _floating(a):
@@ -314,6 +319,11 @@ class Inverse:
         self.Cs = csr_matrix(pencil.C + 2.0 * s * pencil.M)
         self.CsT = self.Cs.T
         self.size = 2 * pencil.n
+
+    @property
+    def approximate(self) -> bool:
+        """Return whether only the symmetric part has factors, so that exact solutions take iterations."""
+        return self.factors.positive is not None
 
     @cached_property
     def unit(self) -> float:
@@ -406,3 +416,4 @@ def _unit_size(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     size = np.linalg.norm(x, axis=0)
     size[size == 0.0] = 1.0
     return x / size, y / size
+
