@@ -21,6 +21,7 @@ from fem_mbs.solvers.linear.service import factor
 
 __all__ = [
     "BACKWARD",
+    "BESIDE",
     "SAME",
     "ComplexModes",
     "Motions",
@@ -46,7 +47,8 @@ _CLUSTER = 1e-9  # relative distance within which left vectors are made bi-ortho
 _RIGID = 1e-11  # |K x| of a rigid motion over | |K| |x| |
 _COLUMN = 1e-8  # column of K over its largest entry, below which it may be round-off
 _REAL = 1e-9  # imaginary part of a real eigenvalue that was found in complex arithmetic
-_BESIDE = 1e-5  # relative distance from an eigenvalue at which its vectors are improved
+#: Relative distance from an eigenvalue at which its vectors are improved.
+BESIDE = 1e-5
 _DEFECTIVE = 1e-10  # |w.L'(p) x| over the sizes of its factors, below which a pair is defective
 
 
@@ -231,7 +233,7 @@ def beside(pencil: QuadraticPencil, p: np.ndarray, x: np.ndarray, w: np.ndarray)
     """
     for part in (1.0, 1.3, 0.7):
         try:
-            inverse = Inverse(pencil, p[0] + part * _BESIDE * max(abs(p[0]), 1e-6), limit=1e18)
+            inverse = Inverse(pencil, p[0] + part * BESIDE * max(abs(p[0]), 1e-6), limit=1e18)
         except SingularShift:
             continue
         for _ in range(2):

@@ -159,6 +159,7 @@ class QuadraticPencil:
         """Return this pencil without right and left rigid-body motions (n, r), scaled, that K, C and G do not
         resist."""
         other = copy(self)
+        other.__dict__.pop("full", None)
         other.rows = csr_matrix(vstack((self.rows, csr_matrix(L.T @ self.M))))
         other.columns = csr_matrix(hstack((self.columns, csr_matrix(self.M @ R))))
         other.m = other.rows.shape[0]
@@ -196,6 +197,11 @@ class QuadraticPencil:
         out = np.zeros((self.keep.size, y.shape[1]), y.dtype)
         out[self.keep] = y[: self.constraints] / self.norm[:, None]
         return out
+
+    @cached_property
+    def full(self) -> tuple[np.ndarray, ...]:
+        """Return M, C, K, rows and columns (scaled) as full arrays, of small problems."""
+        return tuple(a.toarray() for a in (self.M, self.C, self.K, self.rows, self.columns))
 
     def shifted(self, s: complex) -> csr_matrix:
         """Return K + s C + s^2 M (scaled)."""
@@ -344,11 +350,16 @@ class Inverse:
 
     def right(self, v: np.ndarray) -> np.ndarray:
         """Return A v (2n,), as accurately as the recurrence needs."""
-        return self._right_all(v[:, None], rough=True)[0][:, 0]
+        n = self.pencil.n
+        x = self.factors.solve(self.Cs @ v[:n] + self.unit * (self.pencil.M @ v[n:]), rough=True)[0]
+        return np.concatenate((-x, self.moving[:, 0] * v[:n] / self.unit))
 
     def left(self, v: np.ndarray) -> np.ndarray:
         """Return A^T v (2n,)."""
-        return self._left_all(v[:, None], rough=True)[0][:, 0]
+        n = self.pencil.n
+        w = self.factors.solve(v[:n], transposed=True, rough=True)[0]
+        above = self.moving[:, 0] * v[n:] / self.unit - self.CsT @ w
+        return np.concatenate((above, -self.unit * (self.pencil.MT @ w)))
 
     def start(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Return random right and left vectors (2n,), free of infinite eigenvalues and within the constraints.
@@ -392,16 +403,16 @@ class Inverse:
         w, mu = _unit_size(w @ left, mu @ left)
         return self.s + 1.0 / theta, image @ right, back @ left, x, y, w, mu
 
-    def _right_all(self, v: np.ndarray, rough: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    def _right_all(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return A v (2n, k) and the multipliers (m, k) of its displacements."""
         n = self.pencil.n
-        x, y = self.factors.solve(self.Cs @ v[:n] + self.unit * (self.pencil.M @ v[n:]), rough=rough)
+        x, y = self.factors.solve(self.Cs @ v[:n] + self.unit * (self.pencil.M @ v[n:]))
         return np.vstack((-x, self.moving * v[:n] / self.unit)), -y
 
-    def _left_all(self, z: np.ndarray, rough: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _left_all(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return A^T z (2n, k), and the w (n, k) of z with its multipliers (m, k)."""
         n = self.pencil.n
-        w, mu = self.factors.solve(z[:n], transposed=True, rough=rough)
+        w, mu = self.factors.solve(z[:n], transposed=True)
         return np.vstack((self.moving * z[n:] / self.unit - self.CsT @ w, -self.unit * (self.pencil.MT @ w))), -w, -mu
 
     def improve(self, p: np.ndarray, x: np.ndarray, transposed: bool = False) -> tuple[np.ndarray, np.ndarray]:

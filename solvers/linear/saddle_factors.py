@@ -190,6 +190,8 @@ class SaddleFactors:
         """Return x (n,) or (n, k) and y (m,) or (m, k) of A x + G^T y = b, G x = 0; A^T instead of A if ``transposed``.
 
         ``rough``: where solutions take iterations, these may end some digits before rounding."""
+        if not self.m:
+            return self.solve_full(b, transposed, rough), np.zeros((0, *b.shape[1:]))
         full = np.zeros((self.n + self.m, *b.shape[1:]), np.result_type(b, self.dtype))
         full[: self.n] = b
         x = self.solve_full(full, transposed, rough)
