@@ -68,10 +68,12 @@ _DISCS = 60
 _POLISH = 4
 _TRIAL, _FINE = (16, 28, 40), 5000  # steps about a trial shift; unknowns from which on it is nearer to zero
 #: Of the Galerkin subspace: columns of its random start over the count, blocks of a probe, vectors at most over the
-#: count, and rounds after which the recurrence takes over.
-_WIDTH_OF_START, _BLOCKS_OF_PROBE, _MOST, _GALERKIN_ROUNDS = 4, 3, 12, 40
+#: count and the least of these, and rounds after which the recurrence takes over.
+_WIDTH_OF_START, _BLOCKS_OF_PROBE, _MOST, _LEAST, _GALERKIN_ROUNDS = 4, 3, 12, 120, 40
 _CLOSE = 1e3  # times what is wanted: residuals from which on their rounding is looked at
-_SLOW = 0.5  # of a residual, a round before: what shrinks less has come to what rounding leaves, or does not converge
+#: Of the largest residual, a round before: where it shrinks less, rounding leaves no less, or it does not converge; how
+#: often that may be, and what rounding may leave, times what is wanted.
+_SLOW, _STALLS, _LEFT = 0.5, 4, 1e2
 _SEED = 7
 
 
@@ -331,7 +333,7 @@ class _ComplexProblem:
         space = self._space(inverse, count)
         if space.size == 0:
             space.explore(count + _WIDTH_OF_START)
-        known, before = None, (np.zeros(0), np.zeros(0))
+        known, before, stalls = None, np.inf, 0
         for _ in range(_GALERKIN_ROUNDS):
             self.pencil.effort.steps += 1
             ritz = space.ritz()
@@ -351,22 +353,22 @@ class _ComplexProblem:
                     backward = np.linalg.norm(residual[:, near], axis=0) / size
                     least = backward if not transposed else np.maximum(least, backward)  # noqa: F821
                 off[near] = np.minimum(off[near], least / (1e-2 * BACKWARD))
-            slow = np.array([_slow(a, b, *before) for a, b in zip(p[upper], off, strict=True)], bool)
-            before = p[upper], off
-            going = (off > 1.0) & ~(slow & (off <= 1e2))
-            if not going.any():
+            going, worst = off > 1.0, float(off.max(initial=0.0))
+            stalls = stalls + 1 if worst > _SLOW * before else 0
+            if not going.any() or (stalls and worst <= _LEFT):
                 found = np.where(zero, 0.0, p)[:need]
                 if (self.check == "none" and not zero.any()) or self._same(known, found, inverse.s):
                     x, w = space.vectors(right[:, :need]), space.vectors(left[:, :need])
                     none = np.zeros((0, need), complex)
                     return Pairs(p[:need], x, none, w, none)
-                known = found
+                known, before, stalls = found, np.inf, 0
                 space.explore(_PROBE, _BLOCKS_OF_PROBE)
                 self.pencil.effort.restarts += 1
                 continue
-            if slow[going].any() and not (off[going] < 1e4).all():
+            before = worst
+            if stalls > _STALLS:
                 return None
-            if space.size > max(_MOST * count, 120):
+            if space.size > max(_MOST * count, _LEAST):
                 some = self._closed(inverse, p, np.arange(p.size), need + _GUARD)
                 space.condense(right[:, some], left[:, some])
                 self.pencil.effort.restarts += 1
@@ -482,14 +484,6 @@ class _ComplexProblem:
 def _serves(s: float, elastic: float) -> bool:
     """Return whether a shift beside zero suits a lowest elastic frequency."""
     return 0.02 * elastic <= s <= 2.0 * elastic
-
-
-def _slow(p: complex, off: float, known: np.ndarray, before: np.ndarray) -> bool:
-    """Return whether a residual has hardly shrunk since the round before, of values ``known`` (k,)."""
-    if known.size == 0:
-        return False
-    near = int(np.abs(known - p).argmin())
-    return bool(abs(known[near] - p) <= SAME * abs(p) and off > _SLOW * before[near])
 
 
 def _complex(a: complex | None) -> complex | None:

@@ -31,6 +31,7 @@ __all__ = ["GalerkinSubspace", "Ritz"]
 
 _START = 4  # blocks of the first space
 _DEPENDENT = 1e-10  # length of a column outside of the others, over its own, that is rounding
+_OUTSIDE, _PASSES = 0.5, 6  # the same of a column that is known to be outside, but for what rounding has added
 _ALIKE = 0.03  # of the largest residual of unit size: directions with less of it wait for the next round
 _THIN = 0.2  # of the entries: a difference from the transpose with fewer replaces a second product
 _ROUNDING = 1e-15  # of the largest entry
@@ -123,15 +124,18 @@ class GalerkinSubspace:
         """Return an orthonormal basis of what the columns Z (n, j) add to V."""
         size = np.linalg.norm(Z, axis=0)
         Z = Z[:, size > 0.0] / size[size > 0.0]
-        for _ in range(2):  # the second time for what rounding has left
+        least = _DEPENDENT
+        for _ in range(_PASSES):  # more than one for what rounding has left, which may lie within V
             Z = Z - self.V @ (self.V.T @ Z)
             size = np.linalg.norm(Z, axis=0)
-            Z = Z[:, size > _DEPENDENT] / size[size > _DEPENDENT]
+            if size.min(initial=1.0) > _OUTSIDE and least == _OUTSIDE:
+                break
+            Z = Z[:, size > least] / size[size > least]
             if Z.shape[1] == 0:
                 return Z
             Q, R, _ = scipy.linalg.qr(Z, mode="economic", pivoting=True)
-            Z = Q[:, np.abs(np.diag(R)) > _DEPENDENT]
-        return Z
+            Z, least = Q[:, np.abs(np.diag(R)) > least], _OUTSIDE
+        return scipy.linalg.qr(Z, mode="economic")[0]
 
     def condense(self, right: np.ndarray, left: np.ndarray) -> None:
         """Keep the real span of right and left vectors by their coefficients (k, j)."""
