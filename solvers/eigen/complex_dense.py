@@ -1,8 +1,9 @@
-"""Complex modes of small problems by QZ (Moler & Stewart 1973) on the null space of the constraints.
+"""Complex modes of small problems by QZ (Moler & Stewart 1973) on the null space of the constraints, or by QR.
 
-The whole state-space pencil is solved, after rigid-body motions have been removed; every wanted pair is then improved
-by inverse iteration close to it on the given matrices.  This method shares with the Lanczos method only the matrices,
-the factors and the judgement of pairs, so that each checks the other.
+The whole state-space pencil is solved, after rigid-body motions have been removed; where masses are regular, as a
+standard eigenproblem of its inverse about a shift.  Every wanted pair is then improved by inverse iteration close to it
+on the given matrices.  This method shares with the Lanczos method only the matrices, the factors and the judgement of
+pairs, so that each checks the other.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from scipy.sparse import csr_matrix
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.eigen.complex_pairs import (
+    BESIDE,
     ComplexModes,
     Motions,
-    BESIDE,
     Pairs,
     assemble,
     beside,
@@ -121,8 +122,8 @@ def _all(pencil: QuadraticPencil, deflate: bool) -> list:
 
 
 def _by_inverse(M: np.ndarray, C: np.ndarray, K: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Return all eigenvalues p (k,) with right and left vectors (n, k), by QR of the inverse of the state-space operator
-    about a shift beside zero; None where the matrix there or the mass is nearly singular.
+    """Return all eigenvalues p (k,) with right and left vectors (n, k), by QR of the inverse of the state-space
+    operator about a shift beside zero; None where the matrix there or the mass is nearly singular.
 
     A third of the work of QZ, which stands where eigenvalues are infinite, or zeros come in chains.
     """

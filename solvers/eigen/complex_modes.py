@@ -2,9 +2,10 @@
 constraints.
 
 The two-sided Lanczos recurrence (`lanczos`) works on the inverse of the state-space operator about a shift
-(`quadratic_pencil`): one sparse factorisation gives the eigenvalues nearest to it, with right and left vectors.  For large parts, where only the symmetric part of that matrix
-has fast factors, a Galerkin subspace takes its place (`complex_subspace`).  Every pair then gets a step of inverse iteration, its two-sided Rayleigh quotient (the root p of w.L(p) x = 0 nearest to it)
-and its residual.  Small problems are solved dense.
+(`quadratic_pencil`): one sparse factorisation gives the eigenvalues nearest to it, with right and left vectors.  For
+large parts, where only the symmetric part of that matrix has fast factors, a Galerkin subspace takes its place
+(`complex_subspace`).  Every pair then gets a step of inverse iteration, its two-sided Rayleigh quotient (the root p of
+w.L(p) x = 0 nearest to it) and its residual.  Small problems are solved dense.
 
 - Where K is singular on the null space of G, as for a free body, the shift is moved to the right of zero by about
   half the lowest elastic frequency (Doan, Geradin & Kill, eq. 3.15), or, with a basis of ``rigid_motions`` at hand,
@@ -344,15 +345,7 @@ class _ComplexProblem:
             if not complete:
                 return None  # few modes: the recurrence finds all that there are
             upper = np.flatnonzero(~zero[:need] & (p[:need].imag >= 0.0))
-            r, l, sizes = space.residuals(p[upper], right[:, upper], left[:, upper])
-            off = sizes / (1e-2 * self.tolerance)
-            near = np.flatnonzero((off > 1.0) & (off < _CLOSE))
-            if near.size and off.max() < _CLOSE:  # perhaps all that rounding leaves
-                for residual, vectors, transposed in ((r, right, False), (l, left, True)):
-                    size = space.cancelled(p[upper[near]], vectors[:, upper[near]], transposed)
-                    backward = np.linalg.norm(residual[:, near], axis=0) / size
-                    least = backward if not transposed else np.maximum(least, backward)  # noqa: F821
-                off[near] = np.minimum(off[near], least / (1e-2 * BACKWARD))
+            r, l, off = self._off(space, p[upper], right[:, upper], left[:, upper])
             going, worst = off > 1.0, float(off.max(initial=0.0))
             stalls = stalls + 1 if worst > _SLOW * before else 0
             if not going.any() or (stalls and worst <= _LEFT):
@@ -375,6 +368,22 @@ class _ComplexProblem:
             if space.correct(r[:, going], l[:, going]) == 0:
                 return None
         return None
+
+    def _off(
+        self, space: GalerkinSubspace, p: np.ndarray, right: np.ndarray, left: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return right and left residuals (n, j) of pairs by their coefficients, and their sizes (j,) over those
+        wanted, by one measure or the other."""
+        r, l, sizes = space.residuals(p, right, left)
+        off = sizes / (1e-2 * self.tolerance)
+        near = np.flatnonzero(off > 1.0)
+        if near.size and off.max() < _CLOSE:  # perhaps all that rounding leaves
+            backward = [
+                np.linalg.norm(residual[:, near], axis=0) / space.cancelled(p[near], vectors[:, near], transposed)
+                for residual, vectors, transposed in ((r, right, False), (l, left, True))
+            ]
+            off[near] = np.minimum(off[near], np.maximum(*backward) / (1e-2 * BACKWARD))
+        return r, l, off
 
     def _polished(self, inverse: Inverse, p, v, z) -> Pairs:
         """Return pairs by subspace iteration from Ritz vectors v, z (2n, k) until residuals are small, or the best of

@@ -5,10 +5,10 @@
 The pencil is projected from both sides on one real space V of orthonormal columns: V^T L(p) V b = 0 gives approximate
 right vectors x = V b, its transpose left ones.  H has CHOLMOD's fast factors (`positive_part`), N has none that are
 as fast.  So V grows by H^-1 applied to the residuals of the wanted pairs, right and left ones together (Davidson 1975,
-doi:10.1016/0021-9991(75)90065-0; for quadratic pencils Meerbergen 2001, doi:10.1137/S1064827599351465): with N in place
-of H this would be inverse iteration about s, and what H leaves out the projection makes up for.  N itself is never
-solved with, and all solutions of a round are made together, since the factors are read from memory once for all of
-them.
+doi:10.1016/0021-9991(75)90065-0; for quadratic pencils Tisseur & Meerbergen 2001, doi:10.1137/S0036144500381988): with
+N in place of H this would be inverse iteration about s, and what H leaves out the projection makes up for.  N itself is
+never solved with, and all solutions of a round are made together, since the factors are read from memory once for all
+of them.
 
 One space serves both sides: with symmetric K and M and skew C, the undamped rotor, left vectors are the conjugates of
 right ones.  A projection on one space is as well conditioned as H: |N x| >= x.H x, so it has no breakdowns.
@@ -149,7 +149,7 @@ class GalerkinSubspace:
 
     # --- pairs -----------------------------------------------------------------------------------------------------
     def ritz(self) -> Ritz:
-        """Return the finite Ritz values with their coefficients, by QR of the inverse of the projected pencil about s."""
+        """Return the finite Ritz values with their coefficients, by QR of the projected pencil's inverse about s."""
         M, C, K = self.small
         k, s = self.size, self.s
         N, Cs = K + s * C + s**2 * M, C + 2.0 * s * M
@@ -167,9 +167,11 @@ class GalerkinSubspace:
         """Return the vectors (n, j) with coefficients (k, j)."""
         return times(self.V, coefficients)
 
-    def residuals(self, p: np.ndarray, right: np.ndarray, left: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return L(p) x and L(p)^T w (n, j), complex, of pairs by their coefficients, and the larger of their sizes over
-        the sums of the norms of their terms (j,)."""
+    def residuals(
+        self, p: np.ndarray, right: np.ndarray, left: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return L(p) x and L(p)^T w (n, j), complex, of pairs by their coefficients, and the larger of their sizes
+        over the sums of the norms of their terms (j,)."""
         out, sizes = [], np.zeros(p.size)
         for coefficients, transposed in ((right, False), (left, True)):
             X = self.vectors(coefficients)

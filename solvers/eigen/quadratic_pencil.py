@@ -427,4 +427,3 @@ def _unit_size(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     size = np.linalg.norm(x, axis=0)
     size[size == 0.0] = 1.0
     return x / size, y / size
-

@@ -35,8 +35,8 @@ class SingularShift(AnalysisError):
 
 
 def supernodal(n: int, m: int) -> bool:
-    """Return whether the symmetric parts of real matrices of n rows with m constraints get CHOLMOD's supernodal factors,
-    where they are positive definite."""
+    """Return whether the symmetric parts of real matrices of n rows with m constraints get CHOLMOD's supernodal
+    factors, where they are positive definite."""
     return not m and n > min(SUPERNODAL, LARGE)
 
 
@@ -48,8 +48,8 @@ class SaddleFactors:
     partial pivoting.  Of large real matrices CHOLMOD, where it is installed, factors the symmetric part: of more than
     `SUPERNODAL` rows without constraints by its supernodal L L^T if that is positive definite, the fast one for parts
     (`fem_mbs.solvers.linear.positive_part`); of more than `LARGE` rows, unsymmetric ones of twice as many (three times,
-    with constraints), by the L D L^T of `fem_mbs.solvers.linear.solver`, quasi-definite if A is positive.  Refinement or GMRES on the matrix itself,
-    or on its transpose, make solutions exact.
+    with constraints), by the L D L^T of `fem_mbs.solvers.linear.solver`, quasi-definite if A is positive.
+    Refinement or GMRES on the matrix itself, or on its transpose, make solutions exact.
 
     Raises:
         SingularShift: the matrix is singular to working precision: the norm of the inverse, over that of the matrix, is

@@ -20,7 +20,7 @@ WAYS = {"lanczos": 0, "dense": 10_000, "subspace": 0}
 
 @pytest.fixture(params=WAYS)
 def way(request, monkeypatch):
-    """The ways to find modes; the subspace for pencils without constraints whose symmetric part is positive definite."""
+    """The ways to find modes; the subspace for pencils without constraints whose symmetric part is positive."""
     if request.param == "subspace":
         if not cholmod_status()[0]:
             pytest.skip("scikit-sparse is not installed")

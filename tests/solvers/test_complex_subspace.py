@@ -160,7 +160,7 @@ def test_residuals_are_those_of_the_pencil():
     N = pencil.shifted(0.01).toarray()
     space.about(0.01, lambda B: np.linalg.solve(0.5 * (N + N.T), B))
     space.explore(6)
-    assert space.V.T @ space.V == pytest.approx(np.eye(space.size), abs=1e-13)
+    assert np.abs(space.V.T @ space.V - np.eye(space.size)).max() <= 1e-13
     ritz = space.ritz()
     some = np.argsort(np.abs(ritz.p))[:3]
     p, right, left = ritz.p[some], ritz.right[:, some], ritz.left[:, some]

@@ -24,6 +24,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, vstack
 
 from fem_mbs.analysis.end_state import EndState
+from fem_mbs.analysis.rotors.crossings import interpolated_root, root_between
 from fem_mbs.analysis.rotors.periodic import RESIDUAL, Motions, PeriodicMotions, harmonics_needed, resisted
 from fem_mbs.analysis.rotors.rotating import choose_frame, constant_frames, rotation_of, steady_rotation
 from fem_mbs.analysis.rotors.whirl import whirl
@@ -49,8 +50,6 @@ _SAME = 1e-6  # relative distance of eigenvalues that have no vectors of their o
 _ALIKE = 1e-3  # relative distance of those that may be taken for each other
 _SURE = 0.6  # mac from which a mode is known again
 _HALVINGS = 6
-_NOISE = 1e-10  # relative change of a speed that may come from rounding of eigenvalues
-_SECANTS = 8  # steps of the search for a crossing
 _QUADRATIC = 1e-9  # of the largest entry: by which matrices may differ from quadratic ones
 _UNDAMPED = 1e-7  # imaginary part over size up to which a speed of the direct search is one
 _APART = 0.1  # of the speed: what the direct search finds farther away is another one
@@ -454,7 +453,7 @@ def _crossing(spinning: Spinning, branches: Branches, b: int, k: int, order: flo
         speed = (low, high)[int(at[1] == 0.0)]
         off(speed)
     else:
-        first = _interpolated(branches.speeds, branches.values[b].imag - order * branches.speeds, k)
+        first = interpolated_root(branches.speeds, branches.values[b].imag - order * branches.speeds, k)
         speed = root_between(off, (low, high), (at[0], at[1]), first, 1e-13 * high)
         if speed not in seen:
             off(speed)
@@ -464,48 +463,6 @@ def _crossing(spinning: Spinning, branches: Branches, b: int, k: int, order: flo
     equal = all(s.same(end.value).shape[1] > 1 for s, end in around)
     sense = around[1][0].whirl(around[1][1]) if equal else whirl(lin, pair.value, pair.right)
     return Critical(float(speed), order, b, sense, pair.value)
-
-
-def _interpolated(x: np.ndarray, y: np.ndarray, k: int) -> float:
-    """Return where the polynomial through the points k - 1 to k + 2, those that there are, is zero between k and k + 1,
-    at whose ends y has different signs."""
-    from scipy.interpolate import BarycentricInterpolator
-    from scipy.optimize import brentq
-
-    some = slice(max(k - 1, 0), k + 3)
-    return float(brentq(BarycentricInterpolator(x[some], y[some]), x[k], x[k + 1]))
-
-
-def root_between(
-    f: Callable[[float], float], ends: tuple[float, float], values: tuple[float, float], first: float, close: float
-) -> float:
-    """Return a root of f between the ends, at which it has the ``values``, of different signs, to within ``close``.
-
-    The secant method from a good ``first`` guess, whose steps may not leave the bracket; then Brent's method.
-    """
-    from scipy.optimize import brentq
-
-    known = dict(zip(ends, values, strict=True))
-    before = np.inf
-    at = min(max(first, ends[0]), ends[1])
-    for _ in range(_SECANTS):
-        if at not in known:
-            known[at] = f(at)
-        if known[at] == 0.0:
-            return at
-        # the nearest other point on either side
-        low = max((s for s in known if (known[s] > 0.0) == (values[0] > 0.0)), default=ends[0])
-        high = min((s for s in known if (known[s] > 0.0) == (values[1] > 0.0)), default=ends[1])
-        other = min((s for s in known if s != at), key=lambda s: abs(s - at))  # noqa: B023
-        slope = (known[at] - known[other]) / (at - other)
-        new = at - known[at] / slope if slope != 0.0 else np.inf
-        step = abs(new - at)
-        if step <= close or (step <= _NOISE * abs(at) and step > 0.1 * before):
-            return at  # there, or where rounding of f does not let it come nearer
-        if not low < new < high:
-            break
-        at, before = new, step
-    return float(brentq(lambda s: known[s] if s in known else f(s), low, high, xtol=close, rtol=1e-14))
 
 
 def _from_spectrum(lin: Motions, speed: float, base: Pair, count: int) -> Pair:
