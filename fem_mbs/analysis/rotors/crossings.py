@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 __all__ = ["interpolated_root", "root_between"]
 
 _SECANTS = 8  # steps before Brent's method takes over
-_NOISE = 1e-10  # relative change of a speed that may come from rounding of eigenvalues
+_NOISE = 3e-12  # relative change of a speed that may come from rounding of eigenvalues
 
 
 def interpolated_root(x: np.ndarray, y: np.ndarray, k: int) -> float:
@@ -43,7 +43,7 @@ def root_between(
         slope = (known[at] - known[other]) / (at - other)
         new = at - known[at] / slope if slope != 0.0 else np.inf
         step = abs(new - at)
-        if step <= close or (step <= _NOISE * abs(at) and step > 0.1 * before):
+        if step <= close or (step <= _NOISE * abs(at) and step > 0.3 * before):
             return at  # there, or where rounding of f does not let it come nearer
         if not low < new < high:
             break
