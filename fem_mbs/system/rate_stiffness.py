@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["rate_derivatives", "rate_stiffness"]
 
 _DIFFERENCE = 1e-3  # of rotations [rad], and of positions over an element's length, in differences of order 4
+_OFFSETS = np.array([1.0, -1.0, 2.0, -2.0])
+_TOGETHER = 100_000  # coordinates of elements that are displaced at the same time
 
 
 def rate_stiffness(at: Tangent, blocks: list[Block]) -> csr_matrix:
@@ -105,48 +107,70 @@ def _by_differences(
     Every element gets nodes of its own, so that all can be displaced at the same time.
     """
     n, m = block.dof.shape
-    ends, count = block.rot.shape[1], len(states.Q)
-    dim, nrot = compiled.dimension, compiled.rotation_dofs
-    dof = np.arange(n * m, dtype=np.int32).reshape(n, m)
-    rot = np.arange(n * ends, dtype=np.int32).reshape(n, ends)
-    tables = (block.par, dof, rot, hist)
-    each, turning = block.type.end_dofs, block.type.rotational
-    Q0, V, U = (np.ascontiguousarray(a[..., block.dof.ravel()]) for a in (states.Q, states.V, states.U))
-    D0 = np.ascontiguousarray(states.D[:, :, block.rot.ravel()])
-    out = np.zeros((count, n, m, m))
-
-    def is_rotation(local: int) -> bool:
-        """Return whether a local dof is a rotation of an end: coordinates of no node follow those of the ends."""
-        return turning and local < ends * each and local % each >= dim
-
-    def forces(local: int, step: np.ndarray) -> np.ndarray:
-        Q, D = Q0.copy(), D0.copy()
-        end, k = divmod(local, each)
-        turned = is_rotation(local)
-        if not turned or dim == 2:
-            Q[:, :, dof[:, local]] += step
-        if turned:
-            theta = np.zeros((n, nrot))
-            theta[:, k - dim] = step
-            D[:, :, rot[:, end]] = _over(rotated, D0[:, :1, rot[:, end]], theta)
-        DD = np.zeros_like(D)
-        if turning:
-            for a in range(ends):
-                spin = dof[:, a * each + dim : a * each + dim + nrot]
-                DD[:, :, rot[:, a]] = _over(director_rates, D[:, :1, rot[:, a]], V[:, :1, spin])
-        moving, still = (
-            evaluate(block.type.force, C.FORCE, ctl, tables, States(Q, D, v, dd, U, states.fun), m)[0]
-            for v, dd in ((V, DD), (np.zeros_like(V), np.zeros_like(DD)))
-        )
-        return moving - still
-
+    e = np.empty((m, n))
+    out = np.zeros((len(states.Q), n, m, m))
     sizes = _sizes(compiled, block)
+    apart = _Apart(compiled, block, states)
     for local in range(block.type.node_dofs):
-        e = _DIFFERENCE * (np.ones(n) if is_rotation(local) else sizes)
-        near = forces(local, e) - forces(local, -e)
-        far = forces(local, 2.0 * e) - forces(local, -2.0 * e)
-        out[..., local] = (8.0 * near - far) / (12.0 * e)[:, None]
+        e[local] = _DIFFERENCE * (np.ones(n) if apart.is_rotation(local) else sizes)
+    together = max(1, _TOGETHER // (len(states.Q) * n * m))
+    for first in range(0, block.type.node_dofs, together):
+        some = np.arange(first, min(first + together, block.type.node_dofs))
+        moved = apart.displaced(np.repeat(some, 4), (e[some, None] * _OFFSETS[:, None]).reshape(-1, n))
+        moving, still = (
+            evaluate(block.type.force, C.FORCE, ctl, (block.par, apart.dof, apart.rot, hist), at, m)[0]
+            for at in (moved, moved._replace(V=np.zeros_like(moved.V), DD=np.zeros_like(moved.DD)))
+        )
+        f = (moving - still).reshape(len(states.Q), some.size, 4, n, m)
+        change = 8.0 * (f[:, :, 0] - f[:, :, 1]) - (f[:, :, 2] - f[:, :, 3])
+        out[..., some] = np.moveaxis(change / (12.0 * e[some])[..., None], 1, -1)
     return out
+
+
+class _Apart:
+    """The elements of a block with nodes of their own, so that all can be displaced at the same time."""
+
+    def __init__(self, compiled: Compiled, block: Block, states: States):
+        n, m = block.dof.shape
+        self.type, self.dim, self.turns = block.type, compiled.dimension, compiled.rotation_dofs
+        self.n, self.m, self.ends = n, m, block.rot.shape[1]
+        self.dof = np.arange(n * m, dtype=np.int32).reshape(n, m)
+        self.rot = np.arange(n * self.ends, dtype=np.int32).reshape(n, self.ends)
+        self.Q, self.V, self.U = (a[..., block.dof.ravel()] for a in (states.Q, states.V, states.U))
+        self.D, self.fun = states.D[:, :, block.rot.ravel()], states.fun
+
+    def is_rotation(self, local: int) -> bool:
+        """Return whether a local dof is a rotation of an end: coordinates of no node follow those of the ends."""
+        each = self.type.end_dofs
+        return self.type.rotational and local < self.ends * each and local % each >= self.dim
+
+    def displaced(self, local: np.ndarray, step: np.ndarray) -> States:
+        """Return the s states, each with every one of the local dofs (j,) displaced by its steps (j, n) at both ends of
+        a step: s * j states."""
+        count, j, dim = len(self.Q), local.size, self.dim
+        each, elements = self.type.end_dofs, (self.n, self.ends)
+        Q, V, U, D, fun = (np.repeat(a, j, axis=0) for a in (self.Q, self.V, self.U, self.D, self.fun))
+        places = Q.reshape(count, j, 2, self.n, self.m)
+        directors = D.reshape(count, j, 2, *elements, -1)
+        theta = np.zeros((self.ends, j, self.n, self.turns))
+        for i, k in enumerate(local):
+            turned = self.is_rotation(int(k))
+            if not turned or dim == 2:
+                places[:, i, :, :, k] += step[i]
+            if turned:
+                theta[k // each, i, :, k % each - dim] = step[i]
+        DD = np.zeros_like(D)
+        if self.type.rotational:
+            rates = DD.reshape(directors.shape)
+            spins = V.reshape(count, j, 3, self.n, self.m)
+            for a in range(self.ends):
+                some = np.array([self.is_rotation(int(k)) and k // each == a for k in local])
+                end = directors[..., a, :]
+                if some.any():
+                    end[:, some] = _over(rotated, end[:, some, :1], theta[a, some][:, None])
+                at = slice(a * each + dim, a * each + dim + self.turns)
+                rates[..., a, :] = _over(director_rates, end[:, :, :1], spins[:, :, :1, :, at])
+        return States(Q, D, V, DD, U, fun)
 
 
 def _over(function: Callable, D: np.ndarray, vectors: np.ndarray) -> np.ndarray:

@@ -1,8 +1,9 @@
-"""Complex modes of small problems by QZ (Moler & Stewart 1973) on the null space of the constraints.
+"""Complex modes of small problems by QZ (Moler & Stewart 1973) on the null space of the constraints, or by QR.
 
-The whole state-space pencil is solved, after rigid-body motions have been removed; every wanted pair is then improved
-by inverse iteration close to it on the given matrices.  This method shares with the Lanczos method only the matrices,
-the factors and the judgement of pairs, so that each checks the other.
+The whole state-space pencil is solved, after rigid-body motions have been removed; where masses are regular, as a
+standard eigenproblem of its inverse about a shift.  Every wanted pair is then improved by inverse iteration close to it
+on the given matrices.  This method shares with the Lanczos method only the matrices, the factors and the judgement of
+pairs, so that each checks the other.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from scipy.sparse import csr_matrix
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.eigen.complex_pairs import (
+    BESIDE,
     ComplexModes,
     Motions,
     Pairs,
@@ -31,6 +33,9 @@ __all__ = ["dense_modes"]
 
 _NULL = 2e-14  # singular values of K, over the largest, that are zero but for rounding
 _SMALL = 1e-5  # times that frequency: its square next to zeros is beyond what the matrices resolve
+#: Shift beside zero, times the same frequency, and reciprocal condition numbers from which on it is of use.
+_SHIFT, _REGULAR = 1e-3, 1e-9
+_FULL = 150  # rows up to which the matrix next to an eigenvalue is factored as a full one
 _LARGE = 1e4  # times the median frequency of single unknowns: may be an infinite eigenvalue that rounding has moved
 
 
@@ -103,12 +108,36 @@ def _all(pencil: QuadraticPencil, deflate: bool) -> list:
     blocks = _zero_blocks(A, B) if deflate else []
     for block in blocks:
         A, B = block.rest
+    if not blocks:
+        found = _by_inverse(M, C, K)
+        if found is not None:
+            p, x, w = found
+            return [0, p, Z @ x, W @ w]
     (a, b), vl, vr = scipy.linalg.eig(A, B, left=True, right=True, homogeneous_eigvals=True)
     finite = np.abs(b) > 1e-14 * np.abs(a)
     p, vl, vr = a[finite] / b[finite], vl[:, finite], vr[:, finite]
     for block in reversed(blocks):
         vl, vr = block.expanded(p, vl, vr)
     return [sum(block.size for block in blocks), p, Z @ vr[:n], W @ vl[n:].conj()]
+
+
+def _by_inverse(M: np.ndarray, C: np.ndarray, K: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Return all eigenvalues p (k,) with right and left vectors (n, k), by QR of the inverse of the state-space
+    operator about a shift beside zero; None where the matrix there or the mass is nearly singular.
+
+    A third of the work of QZ, which stands where eigenvalues are infinite, or zeros come in chains.
+    """
+    n, s = len(K), _SHIFT
+    N, Cs = K + s * C + s**2 * M, C + 2.0 * s * M
+    if min(1.0 / np.linalg.cond(M), 1.0 / np.linalg.cond(N)) < _REGULAR:
+        return None
+    lu = scipy.linalg.lu_factor(N, check_finite=False)
+    by_damping, by_mass = (scipy.linalg.lu_solve(lu, a, check_finite=False) for a in (Cs, M))
+    unit = 1.0 / np.sqrt(np.linalg.norm(by_mass, 2))
+    A = np.block([[-by_damping, -unit * by_mass], [np.eye(n) / unit, np.zeros((n, n))]])
+    theta, vl, vr = scipy.linalg.eig(A, left=True, right=True, check_finite=False)
+    w = scipy.linalg.lu_solve(lu, vl[:n].conj(), trans=1, check_finite=False)
+    return s + 1.0 / theta, vr[:n], w
 
 
 @dataclass(frozen=True)
@@ -194,7 +223,8 @@ def _next_to(
     Raises:
         AnalysisError: the matrices are singular at p, whatever the vectors.
     """
-    pair = beside(pencil, p, x, w)
+    pair = _beside(pencil, p, x, w) if pencil.n + pencil.m <= _FULL else None
+    pair = beside(pencil, p, x, w) if pair is None else pair
     large = abs(p[0]) > _LARGE
     if large:
         return None if pair is None or pencil.residuals(p, pair.x, pair.y)[0][0] > tolerance else pair
@@ -207,6 +237,33 @@ def _next_to(
     if pair is None or both_residuals(pencil, plain)[0][0] < both_residuals(pencil, pair)[0][0]:
         return plain
     return pair
+
+
+def _beside(pencil: QuadraticPencil, p: np.ndarray, x: np.ndarray, w: np.ndarray) -> Pairs | None:
+    """Return what `beside` does, by factors of a full matrix; None where these find it singular."""
+    n, m = pencil.n, pencil.m
+    s = p[0] + BESIDE * max(abs(p[0]), 1e-6)
+    q = p[0] - s
+    M, C, K, G, H = pencil.full
+    N = np.zeros((n + m, n + m), complex)
+    N[:n, :n] = K + s * (C + s * M)
+    N[:n, n:], N[n:, :n] = H, G
+    lu, pivots, info = scipy.linalg.lapack.zgetrf(N)
+    if info:
+        return None
+    found = []
+    for v, transposed in ((x, 0), (w, 1)):
+        for _ in range(2):
+            right = np.zeros((n + m, 1), complex)
+            Mv, Cv = (M.T @ v, C.T @ v) if transposed else (M @ v, C @ v)
+            right[:n] = -q * (Cv + (2.0 * s + q) * Mv)
+            v, y = np.split(scipy.linalg.lapack.zgetrs(lu, pivots, right, trans=transposed)[0], [n])
+            size = np.linalg.norm(v)
+            if not np.isfinite(size) or size == 0.0:
+                return None
+            v, y = v / size, y / size
+        found += [v, y]
+    return Pairs(p, *found)
 
 
 def _reactions(pencil: QuadraticPencil, p: np.ndarray, x: np.ndarray, transposed: bool) -> np.ndarray:

@@ -2,9 +2,10 @@
 constraints.
 
 The two-sided Lanczos recurrence (`lanczos`) works on the inverse of the state-space operator about a shift
-(`quadratic_pencil`): one sparse factorisation gives the eigenvalues nearest to it, with right and left vectors.  Every
-pair then gets a step of inverse iteration, its two-sided Rayleigh quotient (the root p of w.L(p) x = 0 nearest to it)
-and its residual.  Small problems are solved dense.
+(`quadratic_pencil`): one sparse factorisation gives the eigenvalues nearest to it, with right and left vectors.  For
+large parts, where only the symmetric part of that matrix has fast factors, a Galerkin subspace takes its place
+(`complex_subspace`).  Every pair then gets a step of inverse iteration, its two-sided Rayleigh quotient (the root p of
+w.L(p) x = 0 nearest to it) and its residual.  Small problems are solved dense.
 
 - Where K is singular on the null space of G, as for a free body, the shift is moved to the right of zero by about
   half the lowest elastic frequency (Doan, Geradin & Kill, eq. 3.15), or, with a basis of ``rigid_motions`` at hand,
@@ -42,8 +43,9 @@ from fem_mbs.solvers.eigen.complex_pairs import (
     unknown,
     upper_half,
 )
+from fem_mbs.solvers.eigen.complex_subspace import GalerkinSubspace
 from fem_mbs.solvers.eigen.lanczos import TwoSidedLanczos
-from fem_mbs.solvers.eigen.quadratic_pencil import Inverse, QuadraticPencil, absolutely
+from fem_mbs.solvers.eigen.quadratic_pencil import Inverse, QuadraticPencil, absolutely, inexact
 from fem_mbs.solvers.linear.libraries import one_blas_thread
 from fem_mbs.solvers.linear.saddle_factors import SingularShift
 
@@ -66,6 +68,13 @@ _COVER, _WIDTH = 0.8, 0.6  # parts of a disc's radius by which it covers the ima
 _DISCS = 60
 _POLISH = 4
 _TRIAL, _FINE = (16, 28, 40), 5000  # steps about a trial shift; unknowns from which on it is nearer to zero
+#: Of the Galerkin subspace: columns of its random start over the count, blocks of a probe, vectors at most over the
+#: count and the least of these, and rounds after which the recurrence takes over.
+_WIDTH_OF_START, _BLOCKS_OF_PROBE, _MOST, _LEAST, _GALERKIN_ROUNDS = 4, 3, 12, 120, 40
+_CLOSE = 1e3  # times what is wanted: residuals from which on their rounding is looked at
+#: Of the largest residual, a round before: where it shrinks less, rounding leaves no less, or it does not converge; how
+#: often that may be, and what rounding may leave, times what is wanted.
+_SLOW, _STALLS, _LEFT = 0.5, 4, 1e2
 _SEED = 7
 
 
@@ -146,6 +155,7 @@ class _ComplexProblem:
         self.rng = np.random.default_rng(_SEED)
         self.shifts: list[complex] = []
         self.begun: TwoSidedLanczos | None = None  # about the shift that has just been found
+        self.space: GalerkinSubspace | None = None  # the same, where only the symmetric part has factors
         self.motions = None if pencil.motions is None else Motions.of(pencil, *pencil.motions)
 
     # --- nearest ---------------------------------------------------------------------------------------------------
@@ -156,7 +166,10 @@ class _ComplexProblem:
     def _nearest(self, count: int, near: complex, shift: complex | None = None) -> Pairs:
         inverse = self._inverse(near, shift, count)
         self.shifts.append(inverse.s)
-        pairs = self._search(inverse, count, lambda p: np.abs(p - near))
+        distance = lambda p: np.abs(p - near)  # noqa: E731
+        pairs = self._search_space(inverse, count, distance) if inverse.approximate else None
+        self.space = None
+        pairs = self._search(inverse, count, distance) if pairs is None else pairs
         if self.pencil.motions is None:
             pairs = self._without_zeros(inverse, pairs)
         pairs = rescued(self.pencil, upper_half(pairs, inverse), self.tolerance)
@@ -173,6 +186,8 @@ class _ComplexProblem:
             except SingularShift:
                 given = shift / self.pencil.time
                 raise AnalysisError(f"Complex modes: the shift {given} is an eigenvalue; move it a little") from None
+        if near == 0.0 and inexact(self.pencil):  # no second factorisation, should there be rigid motions
+            return self._beside_zero(count)
         for move in (0.0, 1e-3, 7e-3, 3e-2) if near != 0.0 else (0.0,):
             try:
                 return Inverse(self.pencil, near * (1.0 + move), movable=near == 0.0)
@@ -204,11 +219,16 @@ class _ComplexProblem:
             except SingularShift:
                 s *= 0.73 if regular else 1.37
                 continue
-            lanczos, elastic = self._trial(inverse, count)
-            if _serves(s, elastic) or (lanczos.exhausted and not np.isfinite(elastic)):
-                self.begun = lanczos
-                return inverse
-            self._count(lanczos)
+            if inverse.approximate:
+                elastic, rigid = self._trial_space(inverse, count)
+                if _serves(s, elastic) or (not rigid and s < elastic < np.inf):
+                    return inverse
+            else:
+                lanczos, elastic = self._trial(inverse, count)
+                if _serves(s, elastic) or (lanczos.exhausted and not np.isfinite(elastic)):
+                    self.begun = lanczos
+                    return inverse
+                self._count(lanczos)
             s = 0.5 * elastic if np.isfinite(elastic) and elastic > 1e-3 * s else s / 30.0
         if inverse is None and not regular:
             raise self._singular()
@@ -229,6 +249,23 @@ class _ComplexProblem:
             if _serves(float(np.real(inverse.s)), elastic) and elastic <= np.abs(p[~zero]).min():
                 break
         return lanczos, elastic
+
+    def _trial_space(self, inverse: Inverse, count: int) -> tuple[float, bool]:
+        """Begin the Galerkin subspace about a shift, and return its rough estimate of the lowest elastic frequency, and
+        whether there are zeros of rigid motions."""
+        space = self._space(inverse, count)
+        space.explore(count + _WIDTH_OF_START)
+        ritz = space.ritz()
+        some = np.argsort(np.abs(ritz.p))[: count + _WIDTH_OF_START]
+        zero = self._zeros(inverse, ritz.p[some], lambda i: space.vectors(ritz.right[:, some[i]]))
+        return float(np.abs(ritz.p[some][~zero]).min(initial=np.inf)), bool(zero.any())
+
+    def _space(self, inverse: Inverse, count: int) -> GalerkinSubspace:
+        """Return the subspace about a shift: what another shift has left of it, which is as good about this one."""
+        if self.space is None:
+            self.space = GalerkinSubspace(self.pencil, self.rng)
+        self.space.about(inverse.s, inverse.factors.nearly)
+        return self.space
 
     def _lanczos(self, inverse: Inverse, count: int) -> TwoSidedLanczos:
         """Return a recurrence with the space that ``count`` pairs need."""
@@ -290,6 +327,63 @@ class _ComplexProblem:
             "give a shift nearer to them, or more steps (most_steps).  Damping by b K crowds eigenvalues at -1/b: keep "
             "away from there"
         )
+
+    def _search_space(self, inverse: Inverse, count: int, distance) -> Pairs | None:
+        """Return what `_search` does, from a Galerkin subspace with solutions by the symmetric part alone; None where
+        that does not converge."""
+        space = self._space(inverse, count)
+        if space.size == 0:
+            space.explore(count + _WIDTH_OF_START)
+        known, before, stalls = None, np.inf, 0
+        for _ in range(_GALERKIN_ROUNDS):
+            self.pencil.effort.steps += 1
+            ritz = space.ritz()
+            order = np.lexsort((-ritz.p.imag, distance(ritz.p)))
+            p, right, left = ritz.p[order], ritz.right[:, order], ritz.left[:, order]
+            zero = self._zeros(inverse, p, lambda i: space.vectors(right[:, i]))  # noqa: B023
+            need, complete = self._need(p, zero, count, inverse)
+            if not complete:
+                return None  # few modes: the recurrence finds all that there are
+            upper = np.flatnonzero(~zero[:need] & (p[:need].imag >= 0.0))
+            r, l, off = self._off(space, p[upper], right[:, upper], left[:, upper])
+            going, worst = off > 1.0, float(off.max(initial=0.0))
+            stalls = stalls + 1 if worst > _SLOW * before else 0
+            if not going.any() or (stalls and worst <= _LEFT):
+                found = np.where(zero, 0.0, p)[:need]
+                if (self.check == "none" and not zero.any()) or self._same(known, found, inverse.s):
+                    x, w = space.vectors(right[:, :need]), space.vectors(left[:, :need])
+                    none = np.zeros((0, need), complex)
+                    return Pairs(p[:need], x, none, w, none)
+                known, before, stalls = found, np.inf, 0
+                space.explore(_PROBE, _BLOCKS_OF_PROBE)
+                self.pencil.effort.restarts += 1
+                continue
+            before = worst
+            if stalls > _STALLS:
+                return None
+            if space.size > max(_MOST * count, _LEAST):
+                some = self._closed(inverse, p, np.arange(p.size), need + _GUARD)
+                space.condense(right[:, some], left[:, some])
+                self.pencil.effort.restarts += 1
+            if space.correct(r[:, going], l[:, going]) == 0:
+                return None
+        return None
+
+    def _off(
+        self, space: GalerkinSubspace, p: np.ndarray, right: np.ndarray, left: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return right and left residuals (n, j) of pairs by their coefficients, and their sizes (j,) over those
+        wanted, by one measure or the other."""
+        r, l, sizes = space.residuals(p, right, left)
+        off = sizes / (1e-2 * self.tolerance)
+        near = np.flatnonzero(off > 1.0)
+        if near.size and off.max() < _CLOSE:  # perhaps all that rounding leaves
+            backward = [
+                np.linalg.norm(residual[:, near], axis=0) / space.cancelled(p[near], vectors[:, near], transposed)
+                for residual, vectors, transposed in ((r, right, False), (l, left, True))
+            ]
+            off[near] = np.minimum(off[near], np.maximum(*backward) / (1e-2 * BACKWARD))
+        return r, l, off
 
     def _polished(self, inverse: Inverse, p, v, z) -> Pairs:
         """Return pairs by subspace iteration from Ritz vectors v, z (2n, k) until residuals are small, or the best of

@@ -14,13 +14,14 @@ from scipy.sparse import csr_matrix, identity
 from scipy.sparse.csgraph import connected_components
 
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers.eigen.quadratic_pencil import Inverse, QuadraticPencil, absolutely
+from fem_mbs.solvers.eigen.quadratic_pencil import Inverse, QuadraticPencil, absolutely, times
 from fem_mbs.solvers.linear.libraries import Effort
 from fem_mbs.solvers.linear.saddle_factors import SingularShift
 from fem_mbs.solvers.linear.service import factor
 
 __all__ = [
     "BACKWARD",
+    "BESIDE",
     "SAME",
     "ComplexModes",
     "Motions",
@@ -46,7 +47,8 @@ _CLUSTER = 1e-9  # relative distance within which left vectors are made bi-ortho
 _RIGID = 1e-11  # |K x| of a rigid motion over | |K| |x| |
 _COLUMN = 1e-8  # column of K over its largest entry, below which it may be round-off
 _REAL = 1e-9  # imaginary part of a real eigenvalue that was found in complex arithmetic
-_BESIDE = 1e-5  # relative distance from an eigenvalue at which its vectors are improved
+#: Relative distance from an eigenvalue at which its vectors are improved.
+BESIDE = 1e-5
 _DEFECTIVE = 1e-10  # |w.L'(p) x| over the sizes of its factors, below which a pair is defective
 
 
@@ -147,7 +149,7 @@ def null_space_near(inverse: Inverse, vectors: np.ndarray, transposed: bool) -> 
     u, sizes, _ = np.linalg.svd(vectors[:, size > 0.0] / size[size > 0.0], full_matrices=False)
     X = u[:, sizes > 1e-4 * sizes[0]]
     C, M = (pencil.CT, pencil.MT) if transposed else (pencil.C, pencil.M)
-    for _ in range(4):
+    for _ in range(2 if inverse.approximate else 4):  # the vectors of a Galerkin subspace are good already
         new, _ = inverse.factors.solve(s * (C @ X) + s**2 * (M @ X), transposed)
         force = s * (C @ (X - new)) + s**2 * (M @ (X - new))
         X, triangle = np.linalg.qr(new)
@@ -187,7 +189,7 @@ def unknown(pairs: Pairs, known: np.ndarray) -> Pairs:
 
 def _quotients(pencil: QuadraticPencil, p: np.ndarray, x: np.ndarray, w: np.ndarray) -> np.ndarray:
     """Return the roots (k,) of w.L(p) x = 0 nearest to p, for vectors x, w (n, k); p where there is none."""
-    k, c, m = (np.einsum("ik,ik->k", w, a @ x) for a in (pencil.K, pencil.C, pencil.M))
+    k, c, m = (np.einsum("ik,ik->k", w, times(a, x)) for a in (pencil.K, pencil.C, pencil.M))
     for _ in range(2):
         slope = 2.0 * p * m + c
         usable = np.abs(slope) > _DEFECTIVE * (np.abs(2.0 * p * m) + np.abs(c))
@@ -231,7 +233,7 @@ def beside(pencil: QuadraticPencil, p: np.ndarray, x: np.ndarray, w: np.ndarray)
     """
     for part in (1.0, 1.3, 0.7):
         try:
-            inverse = Inverse(pencil, p[0] + part * _BESIDE * max(abs(p[0]), 1e-6), limit=1e18)
+            inverse = Inverse(pencil, p[0] + part * BESIDE * max(abs(p[0]), 1e-6), limit=1e18)
         except SingularShift:
             continue
         for _ in range(2):
@@ -246,16 +248,18 @@ def rescued(pencil: QuadraticPencil, pairs: Pairs, tolerance: float) -> Pairs:
 
     This is needed where eigenvalues are so much farther from the shift than others that rounding hides them.
     """
+    residuals, backward = both_residuals(pencil, pairs)
+    bad = (residuals > tolerance) & (backward > BACKWARD)
+    if not bad.any():
+        return pairs
     out = []
     for i in range(pairs.p.size):
         pair = pairs.take([i])
-        residuals, backward = both_residuals(pencil, pair)
-        if residuals[0] > tolerance and backward[0] > BACKWARD:
-            better = beside(pencil, pair.p, pair.x, pair.w)
-            if better is not None and both_residuals(pencil, better)[0][0] < residuals[0]:
-                pair = better
+        better = beside(pencil, pair.p, pair.x, pair.w) if bad[i] else None
+        if better is not None and both_residuals(pencil, better)[0][0] < residuals[i]:
+            pair = better
         out.append(pair)
-    return Pairs.join(out) if out else pairs
+    return Pairs.join(out)
 
 
 def both_residuals(pencil: QuadraticPencil, pairs: Pairs) -> tuple[np.ndarray, np.ndarray]:

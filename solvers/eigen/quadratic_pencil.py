@@ -26,12 +26,12 @@ import scipy.linalg
 from scipy.sparse import csc_matrix, csr_matrix, diags, hstack, identity, vstack
 
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers.linear.libraries import Effort, one_blas_thread
+from fem_mbs.solvers.linear.libraries import Effort, has_cholmod, one_blas_thread
 from fem_mbs.solvers.linear.redundancy import independent_rows
-from fem_mbs.solvers.linear.saddle_factors import SINGULAR_GROWTH, SingularShift
+from fem_mbs.solvers.linear.saddle_factors import SINGULAR_GROWTH, SingularShift, supernodal
 from fem_mbs.solvers.linear.service import factor
 
-__all__ = ["Inverse", "QuadraticPencil", "absolutely"]
+__all__ = ["Inverse", "QuadraticPencil", "absolutely", "inexact", "times"]
 
 _SEED = 5
 _HELD = 1e-3  # least frequency of an unknown that counts as held, over the upper quartile
@@ -159,6 +159,7 @@ class QuadraticPencil:
         """Return this pencil without right and left rigid-body motions (n, r), scaled, that K, C and G do not
         resist."""
         other = copy(self)
+        other.__dict__.pop("full", None)
         other.rows = csr_matrix(vstack((self.rows, csr_matrix(L.T @ self.M))))
         other.columns = csr_matrix(hstack((self.columns, csr_matrix(self.M @ R))))
         other.m = other.rows.shape[0]
@@ -197,6 +198,11 @@ class QuadraticPencil:
         out[self.keep] = y[: self.constraints] / self.norm[:, None]
         return out
 
+    @cached_property
+    def full(self) -> tuple[np.ndarray, ...]:
+        """Return M, C, K, rows and columns (scaled) as full arrays, of small problems."""
+        return tuple(a.toarray() for a in (self.M, self.C, self.K, self.rows, self.columns))
+
     def shifted(self, s: complex) -> csr_matrix:
         """Return K + s C + s^2 M (scaled)."""
         return csc_matrix(self.K + s * self.C + s**2 * self.M)
@@ -206,7 +212,7 @@ class QuadraticPencil:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return K x, p C x, p^2 M x (n, k) of pairs p (k,), x (n, k)."""
         M, C, K = (self.MT, self.CT, self.KT) if transposed else (self.M, self.C, self.K)
-        return _times(K, x), _times(C, x) * p, _times(M, x) * p**2
+        return times(K, x), times(C, x) * p, times(M, x) * p**2
 
     def _reactions(self, y: np.ndarray, transposed: bool) -> np.ndarray:
         return (self.rows.T if transposed else self.columns) @ y
@@ -233,8 +239,8 @@ class QuadraticPencil:
 
     def products(self, p: np.ndarray, w: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Return w_i.((p_i + p_j) M + C) x_j (k, k): diagonal for pairs of different p, with w.L'(p) x on it."""
-        m = w.T @ _times(self.M, x)
-        return (p[:, None] + p[None, :]) * m + w.T @ _times(self.C, x)
+        m = w.T @ times(self.M, x)
+        return (p[:, None] + p[None, :]) * m + w.T @ times(self.C, x)
 
 
 def absolutely(A: csr_matrix, x: np.ndarray, transposed: bool = False) -> np.ndarray:
@@ -243,12 +249,17 @@ def absolutely(A: csr_matrix, x: np.ndarray, transposed: bool = False) -> np.nda
     return (a.T if transposed else a) @ x
 
 
-def _times(A, x: np.ndarray) -> np.ndarray:
+def times(A, x: np.ndarray) -> np.ndarray:
     """Return A x (n, k), without a complex copy of a real matrix."""
     if np.iscomplexobj(A.data) or not np.iscomplexobj(x):
         return A @ x
     parts = A @ np.hstack((x.real, x.imag))
     return parts[:, : x.shape[1]] + 1j * parts[:, x.shape[1] :]
+
+
+def inexact(pencil: QuadraticPencil) -> bool:
+    """Return whether of the matrices of a pencil only the symmetric parts would get factors."""
+    return pencil.real and supernodal(pencil.n, pencil.m) and has_cholmod()
 
 
 def _floating(a):
@@ -315,6 +326,11 @@ class Inverse:
         self.CsT = self.Cs.T
         self.size = 2 * pencil.n
 
+    @property
+    def approximate(self) -> bool:
+        """Return whether only the symmetric part has factors, so that exact solutions take iterations."""
+        return self.factors.positive is not None
+
     @cached_property
     def unit(self) -> float:
         """Return about the |q| nearest to the shift, so that displacements and velocities of wanted modes have one
@@ -334,11 +350,16 @@ class Inverse:
 
     def right(self, v: np.ndarray) -> np.ndarray:
         """Return A v (2n,), as accurately as the recurrence needs."""
-        return self._right_all(v[:, None], rough=True)[0][:, 0]
+        n = self.pencil.n
+        x = self.factors.solve(self.Cs @ v[:n] + self.unit * (self.pencil.M @ v[n:]), rough=True)[0]
+        return np.concatenate((-x, self.moving[:, 0] * v[:n] / self.unit))
 
     def left(self, v: np.ndarray) -> np.ndarray:
         """Return A^T v (2n,)."""
-        return self._left_all(v[:, None], rough=True)[0][:, 0]
+        n = self.pencil.n
+        w = self.factors.solve(v[:n], transposed=True, rough=True)[0]
+        above = self.moving[:, 0] * v[n:] / self.unit - self.CsT @ w
+        return np.concatenate((above, -self.unit * (self.pencil.MT @ w)))
 
     def start(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Return random right and left vectors (2n,), free of infinite eigenvalues and within the constraints.
@@ -382,16 +403,16 @@ class Inverse:
         w, mu = _unit_size(w @ left, mu @ left)
         return self.s + 1.0 / theta, image @ right, back @ left, x, y, w, mu
 
-    def _right_all(self, v: np.ndarray, rough: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    def _right_all(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return A v (2n, k) and the multipliers (m, k) of its displacements."""
         n = self.pencil.n
-        x, y = self.factors.solve(self.Cs @ v[:n] + self.unit * (self.pencil.M @ v[n:]), rough=rough)
+        x, y = self.factors.solve(self.Cs @ v[:n] + self.unit * (self.pencil.M @ v[n:]))
         return np.vstack((-x, self.moving * v[:n] / self.unit)), -y
 
-    def _left_all(self, z: np.ndarray, rough: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _left_all(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return A^T z (2n, k), and the w (n, k) of z with its multipliers (m, k)."""
         n = self.pencil.n
-        w, mu = self.factors.solve(z[:n], transposed=True, rough=rough)
+        w, mu = self.factors.solve(z[:n], transposed=True)
         return np.vstack((self.moving * z[n:] / self.unit - self.CsT @ w, -self.unit * (self.pencil.MT @ w))), -w, -mu
 
     def improve(self, p: np.ndarray, x: np.ndarray, transposed: bool = False) -> tuple[np.ndarray, np.ndarray]:

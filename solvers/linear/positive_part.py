@@ -100,6 +100,14 @@ class PositivePart:
         self.error = max(self.error, float(part[going].max()))
         return x
 
+    def nearly(self, b: np.ndarray) -> np.ndarray:
+        """Return H^-1 b (n, k)."""
+        x = np.empty_like(b)
+        for first in range(0, b.shape[1], _COLUMNS):
+            some = slice(first, first + _COLUMNS)
+            x[:, some] = self._apply(b[:, some])
+        return x
+
     def _apply(self, r: np.ndarray) -> np.ndarray:
         self.applications += 1 if r.ndim == 1 else r.shape[1]
         return self.factors.solve(r if r.ndim == 1 else np.asfortranarray(r))

@@ -13,7 +13,7 @@ from fem_mbs.solvers.linear.libraries import Effort, ExactlySingular, LinearSolv
 from fem_mbs.solvers.linear.positive_part import ROUND_OFF, PositivePart
 from fem_mbs.solvers.linear.solver import LinearSolver, make_solver
 
-__all__ = ["SINGULAR_GROWTH", "SaddleFactors", "SingularShift"]
+__all__ = ["SINGULAR_GROWTH", "SaddleFactors", "SingularShift", "supernodal"]
 
 #: |A| |x| / |b| (norms) of equilibrated matrices beyond which a shift counts as an eigenvalue.
 SINGULAR_GROWTH = 1e13
@@ -22,11 +22,10 @@ _ACCEPTED, _ROUGH = 1e-11, 1e-12
 _REFINEMENTS = 3
 #: Part of the diagonal which, added, makes singular matrices positive definite.
 _NEARLY = 1e-10
-#: Rows from which on real matrices go to CHOLMOD.
-LARGE = 20_000
-#: How many times as many unsymmetric matrices have, without and with constraints, and what counts as none: complex
-#: modes of a shaft in damped bearings take 17 s of one processor with SuperLU and 21 s with iterations for 35 649 rows,
-#: 40 s and 29 s for 54 924.
+#: Rows from which on real matrices go to CHOLMOD; without constraints, where its supernodal factors serve.
+LARGE, SUPERNODAL = 20_000, 5_000
+#: How many times as many unsymmetric matrices have, without and with constraints, for the simplicial ones, and what
+#: counts as symmetric.
 _UNSYMMETRIC, _CONSTRAINED, _SKEW = 2, 3, 1e-10
 _SEED = 5
 
@@ -35,16 +34,22 @@ class SingularShift(AnalysisError):
     """The shifted matrix is singular to working precision: the shift is an eigenvalue, or the pencil is singular."""
 
 
+def supernodal(n: int, m: int) -> bool:
+    """Return whether the symmetric parts of real matrices of n rows with m constraints get CHOLMOD's supernodal
+    factors, where they are positive definite."""
+    return not m and n > min(SUPERNODAL, LARGE)
+
+
 class SaddleFactors:
     """Factors of [[A, G^T], [G, 0]]: A (n, n) unsymmetric, real or complex, G (m, n) of full rank; other ``columns``
     (n, m) may stand for G^T.
 
     SuperLU: an ordering of the symmetrised pattern with threshold pivoting first; where solutions are not accurate,
-    partial pivoting.  Of real matrices of more than `LARGE` rows, unsymmetric ones of twice as many (three times, with
-    constraints), CHOLMOD, where it is installed, factors the symmetric part: without constraints by its supernodal
-    L L^T if that is positive definite, the fast one for parts (`fem_mbs.solvers.linear.positive_part`); else by the L D
-    L^T of `fem_mbs.solvers.linear.solver`, quasi-definite if A is positive.  Refinement or GMRES on the matrix itself,
-    or on its transpose, make solutions exact.
+    partial pivoting.  Of large real matrices CHOLMOD, where it is installed, factors the symmetric part: of more than
+    `SUPERNODAL` rows without constraints by its supernodal L L^T if that is positive definite, the fast one for parts
+    (`fem_mbs.solvers.linear.positive_part`); of more than `LARGE` rows, unsymmetric ones of twice as many (three times,
+    with constraints), by the L D L^T of `fem_mbs.solvers.linear.solver`, quasi-definite if A is positive.
+    Refinement or GMRES on the matrix itself, or on its transpose, make solutions exact.
 
     Raises:
         SingularShift: the matrix is singular to working precision: the norm of the inverse, over that of the matrix, is
@@ -59,9 +64,10 @@ class SaddleFactors:
         self.dtype = self.N.dtype
         self.iterated: list[LinearSolver] | None = None
         self.positive: PositivePart | None = None
-        if self._beyond_superlu() and self.dtype == float and has_cholmod():
-            self._factor_positive_part(movable)
-            if self.positive is None:
+        if self.dtype == float and has_cholmod():
+            if supernodal(self.n, self.m):
+                self._factor_positive_part(movable)
+            if self.positive is None and self._beyond_superlu():
                 self._factor_symmetric_part()
         if self.positive is None and self.iterated is None:
             self._factor_all()
@@ -173,10 +179,19 @@ class SaddleFactors:
             x = x + self.lu.solve(b - N @ x, kind)
         return x
 
+    def nearly(self, b: np.ndarray) -> np.ndarray:
+        """Return H^-1 b (n, k) with the symmetric part H of the matrix, of which alone there are factors (`positive`
+        is not None)."""
+        assert self.positive is not None
+        self.effort.solves += b.shape[1]
+        return self.positive.nearly(b)
+
     def solve(self, b: np.ndarray, transposed: bool = False, rough: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """Return x (n,) or (n, k) and y (m,) or (m, k) of A x + G^T y = b, G x = 0; A^T instead of A if ``transposed``.
 
         ``rough``: where solutions take iterations, these may end some digits before rounding."""
+        if not self.m:
+            return self.solve_full(b, transposed, rough), np.zeros((0, *b.shape[1:]))
         full = np.zeros((self.n + self.m, *b.shape[1:]), np.result_type(b, self.dtype))
         full[: self.n] = b
         x = self.solve_full(full, transposed, rough)

@@ -15,12 +15,17 @@ from fem_mbs.solvers.eigen.complex_modes import complex_modes
 from fem_mbs.solvers.linear import saddle_factors
 from fem_mbs.solvers.linear.libraries import cholmod_status
 
-WAYS = {"lanczos": 0, "dense": 10_000}
+WAYS = {"lanczos": 0, "dense": 10_000, "subspace": 0}
 
 
-@pytest.fixture(params=WAYS.values(), ids=WAYS)
+@pytest.fixture(params=WAYS)
 def way(request, monkeypatch):
-    monkeypatch.setattr(module, "DENSE", request.param)
+    """The ways to find modes; the subspace for pencils without constraints whose symmetric part is positive."""
+    if request.param == "subspace":
+        if not cholmod_status()[0]:
+            pytest.skip("scikit-sparse is not installed")
+        monkeypatch.setattr(saddle_factors, "SUPERNODAL", 0)
+    monkeypatch.setattr(module, "DENSE", WAYS[request.param])
     return request.param
 
 

@@ -190,10 +190,10 @@ def test_a_spinning_shaft_of_solids(monkeypatch):
     assert max(iterated["residuals"]) <= 1e-8
     assert iterated["biorthogonality"] <= 1e-10
     effort = iterated["effort"]
-    assert effort["factorisations"] == 2  # at zero, and beside it
-    assert effort["steps"] <= 60
-    # the space of slow vectors takes 48
-    assert 0 < effort["corrections"] <= 48 + 2.5 * effort["solves"]
+    assert effort["factorisations"] == 1  # beside zero
+    assert effort["steps"] <= 15  # rounds of the subspace
+    # exact solutions for the motions alone: the space of slow vectors takes 48
+    assert 0 < effort["corrections"] <= 48 + 0.5 * effort["solves"]
 
 
 def test_a_recurrence_about_a_trial_shift_goes_on():

@@ -24,6 +24,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, vstack
 
 from fem_mbs.analysis.end_state import EndState
+from fem_mbs.analysis.rotors.crossings import interpolated_root, root_between
 from fem_mbs.analysis.rotors.periodic import RESIDUAL, Motions, PeriodicMotions, harmonics_needed, resisted
 from fem_mbs.analysis.rotors.rotating import choose_frame, constant_frames, rotation_of, steady_rotation
 from fem_mbs.analysis.rotors.whirl import whirl
@@ -431,8 +432,6 @@ def critical_speeds(spinning: Spinning, branches: Branches, orders: list[float])
 
 
 def _crossing(spinning: Spinning, branches: Branches, b: int, k: int, order: float) -> Critical:
-    from scipy.optimize import brentq
-
     low, high = branches.speeds[k], branches.speeds[k + 1]
     ends = branches.pairs[b][k], branches.pairs[b][k + 1]
     seen: dict[float, tuple[Motions, Pair]] = {}
@@ -454,8 +453,8 @@ def _crossing(spinning: Spinning, branches: Branches, b: int, k: int, order: flo
         speed = (low, high)[int(at[1] == 0.0)]
         off(speed)
     else:
-        values = {low: at[0], high: at[1]}
-        speed = brentq(lambda s: values[s] if s in values else off(s), low, high, xtol=1e-13 * high, rtol=1e-14)
+        first = interpolated_root(branches.speeds, branches.values[b].imag - order * branches.speeds, k)
+        speed = root_between(off, (low, high), (at[0], at[1]), first, 1e-13 * high)
         if speed not in seen:
             off(speed)
     lin, pair = seen[speed]
