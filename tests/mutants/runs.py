@@ -1,0 +1,167 @@
+"""The sample of mutants, and the runs that try it: resumable, with results in a file of JSON lines."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from .operators import Mutant, Place, mutant, places
+from .reach import IMPORT, Reach, Tracer, append, entries, read_reach
+from .session import Session, run_session
+
+__all__ = ["DEFAULT_TESTS", "GROUPS", "Group", "Runs"]
+
+#: Tests that are looked at: those of what is mutated, then those of what is built on it.
+DEFAULT_TESTS = [
+    f"tests/{name}"
+    for name in ("contract/test_element_contract.py", "elements", "solvers", "transient", "statics", "linear",
+                 "stability", "reduction", "sensitivity", "model")
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Group:
+    """Packages that have a row of the table and a share of the sample."""
+
+    name: str
+    folders: tuple[str, ...]
+    share: int
+
+
+GROUPS = (
+    Group("elements", ("elements",), 250),
+    Group("solvers", ("solvers",), 130),
+    Group("transient", ("fem_mbs/analysis/transient",), 50),
+    Group("statics", ("fem_mbs/analysis/statics",), 30),
+    Group("linear, stability", ("fem_mbs/analysis/linear", "fem_mbs/analysis/stability"), 40),
+)
+FOLDERS = tuple(folder for group in GROUPS for folder in group.folders)
+
+
+def group_of(file: str) -> Group:
+    """Return the group of a module."""
+    return next(g for g in GROUPS if file.startswith(tuple(f"{folder}/" for folder in g.folders)))
+
+
+class Runs:
+    """A sample and its results.
+
+    Attributes:
+        root: of the checkout; folder: for the files.
+        count: size of the sample; it is shared by the groups in proportion to their shares.
+        seed: of the sample; a larger sample of the same seed contains the smaller one.
+    """
+
+    def __init__(self, root: Path, folder: Path, count: int, seed: int) -> None:
+        self.root, self.folder, self.count, self.seed = root, folder, count, seed
+        folder.mkdir(parents=True, exist_ok=True)
+        self.reach_file = folder / "reach.jsonl"
+        self.results_file = folder / f"results-{seed}.jsonl"
+
+    @cached_property
+    def sample(self) -> list[Mutant]:
+        """The mutants, groups after another."""
+        total, chosen = sum(group.share for group in GROUPS), []
+        for group in GROUPS:
+            found = [
+                place
+                for folder in group.folders
+                for path in sorted((self.root / folder).rglob("*.py"))
+                for place in places(str(path.relative_to(self.root)), path.read_text(encoding="utf-8"))
+            ]
+            numbers = random.Random(self.seed)
+            numbers.shuffle(found)
+            for place in found[: round(self.count * group.share / total)]:
+                variant = random.Random(f"{self.seed} {place.file} {place.index}").randrange(place.count)
+                chosen.append(mutant((self.root / place.file).read_text(encoding="utf-8"), place, variant))
+        return chosen
+
+    @cached_property
+    def reach(self) -> Reach:
+        """Lines of tests."""
+        return read_reach(self.reach_file)
+
+    def results(self) -> dict[str, dict[str, Any]]:
+        """Return the latest result of each mutant by its name."""
+        return {entry["mutant"]: entry for entry in entries(self.results_file)}
+
+    # --- runs
+    def find_reach(self, tests: list[str], most: float) -> int:
+        """Record the lines of tests that are not recorded yet; return the exit code of pytest."""
+        known = {entry["test"] for entry in entries(self.reach_file)}
+        tracer = None if IMPORT in known else Tracer(self.root, FOLDERS, sys.maxsize)
+
+        def record(**entry: object) -> None:
+            append(self.reach_file, **entry)
+
+        def task(session: Session) -> None:
+            if tracer is not None:
+                masks = {file: f"{mask:x}" for file, mask in tracer.masks().items()}
+                record(test=IMPORT, passed=True, seconds=0.0, lines=masks, ended="passed")
+            session.trace([name for name in session.items if name not in known], FOLDERS, most, record)
+
+        return run_session(self.root, FOLDERS, tests, task, tracer, self.folder / "temporary-reach")
+
+    def _chosen(self, place: Place, budget: float) -> list[tuple[str, float]]:
+        """Return the tests of a place with their times, as many as fit into a budget, at least one."""
+        chosen: list[tuple[str, float]] = []
+        for test in self.reach.tests(place):
+            seconds = self.reach.seconds[test]
+            if not chosen or seconds <= budget:
+                chosen.append((test, seconds))
+                budget -= seconds
+            if budget <= 0:
+                break
+        return chosen
+
+    def try_all(self, budget: float, survivors: bool) -> int:
+        """Try the mutants without a result, or those that survived; return the exit code of pytest."""
+        results = self.results()
+        again = ("survived", "not reached")
+        left = [m for m in self.sample if (results[m.name]["ended"] in again if m.name in results else not survivors)]
+        random.Random(self.seed).shuffle(left)  # what is done when it stops early is a sample too
+        tests = {m.name: self._chosen(m.place, budget) for m in left}
+        names = sorted({test for chosen in tests.values() for test, _ in chosen})
+
+        def task(session: Session) -> None:
+            for m in left:
+                self._try(session, m, [t for t in tests[m.name] if t[0] in session.items])
+
+        if not names:
+            return 0
+        files = list(dict.fromkeys(name.partition("::")[0] for name in names))
+        return run_session(self.root, FOLDERS, files, task, None, self.folder / "temporary-try")
+
+    def _try(self, session: Session, m: Mutant, tests: list[tuple[str, float]]) -> None:
+        began = time.monotonic()
+        if not tests:
+            outcome, test, text = "not reached", "", ""
+        elif self.reach.imported(m.place):
+            outcome, test, text = self._fresh(m, tests)
+        else:
+            outcome, test, text = session.try_mutant(m, tests) or ("survived", "", "")
+        append(
+            self.results_file, mutant=m.name, file=m.place.file, function=m.place.function, line=m.place.lines.start,
+            operator=m.operator, change=m.change, ended=outcome, by=test, text=text, tests=len(tests),
+            usual=round(sum(seconds for _, seconds in tests), 2), elapsed=round(time.monotonic() - began, 2),
+        )  # fmt: skip
+
+    def _fresh(self, m: Mutant, tests: list[tuple[str, float]]) -> tuple[str, str, str]:
+        """Try a mutant of lines that run at import, in a new interpreter."""
+        command = [sys.executable, "-m", "tests.mutants.fresh", m.place.file, str(m.place.index), str(m.variant)]
+        names = [name for name, _ in tests]
+        limit = 300 + 20 * sum(seconds for _, seconds in tests)
+        try:
+            done = subprocess.run([*command, *names], cwd=self.root, capture_output=True, text=True, timeout=limit)
+        except subprocess.TimeoutExpired:
+            return "slow", "", "at import"
+        last = (done.stdout.strip().splitlines() or [""])[-1][:300]
+        if done.returncode == 0:
+            return "survived", "", last
+        return "failed", "", f"exit code {done.returncode}: {last}"
