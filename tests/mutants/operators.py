@@ -132,6 +132,14 @@ def _dropped(node: ast.stmt) -> ast.AST:
     return ast.If(test=ast.Constant(value=False), body=[node], orelse=[])
 
 
+def _calls(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+
+
+def _sets_entries(node: ast.AST) -> bool:
+    return isinstance(node, ast.Assign) and all(isinstance(t, (ast.Subscript, ast.Attribute)) for t in node.targets)
+
+
 def _statements(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
     """Yield the changes of a statement."""
     if isinstance(node, ast.If):
@@ -140,9 +148,7 @@ def _statements(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
         if type(node.op) in _ARITHMETIC:
             yield "arithmetic", _made(node, op=_ARITHMETIC[type(node.op)]())
         yield "statement", _dropped(node)
-    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        yield "statement", _dropped(node)
-    elif isinstance(node, ast.Assign) and all(isinstance(t, (ast.Subscript, ast.Attribute)) for t in node.targets):
+    elif _calls(node) or _sets_entries(node):
         yield "statement", _dropped(node)
 
 

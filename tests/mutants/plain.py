@@ -1,7 +1,7 @@
 """Let the kernels run as Python functions, those included that compiled code calls by their address.
 
-Numba leaves functions as they are with NUMBA_DISABLE_JIT=1, except for the intrinsics of `fem_mbs.contract`, which exist
-in machine code only.  Here they are Python functions too: the address of a kernel is its place in a list.
+With NUMBA_DISABLE_JIT=1 numba leaves functions as they are, but the intrinsics of `fem_mbs.contract` exist in machine
+code only.  Here they are Python functions too: the address of a kernel is its place in a list.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import os
 
 os.environ["NUMBA_DISABLE_JIT"] = "1"  # read when numba is imported
 
-from typing import Any  # noqa: E402
+from typing import Any
 
-from fem_mbs import contract  # noqa: E402
+from fem_mbs import contract
 
 __all__ = ["use_plain_kernels"]
 

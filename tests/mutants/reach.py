@@ -1,7 +1,7 @@
-"""Which lines of which modules a test runs: the tests of a folder of a checkout, as plain Python, one table for all.
+"""Which lines of which modules a test runs, and how long it takes.
 
-The table is a file with a line of JSON per test: its name, the processor time that it takes, and for each module a number
-whose bit n is set if line n ran.  The line of `IMPORT` has the lines that run when modules are imported.
+The table is a file with a line of JSON per test: its name, its processor time, and for each module a number whose bit n
+is set if line n ran.  The line of `IMPORT` has the lines that run when modules are imported.
 """
 
 from __future__ import annotations

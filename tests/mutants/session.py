@@ -1,4 +1,4 @@
-"""A session of pytest that collects tests once and runs them in forked processes, with a mutant in each or with a tracer.
+"""A session of pytest that collects tests once and runs them in forked processes, with a mutant or with a tracer.
 
 The functions of the package are plain Python here (`plain.py`).  A mutant replaces the code of the functions that exist
 and the code from which functions are made later, so that no module is imported again and nothing is compiled.
