@@ -62,6 +62,18 @@ def test_shapes_are_interpolating_with_right_gradients(cell):
         assert np.abs(difference - g[:, k]).max() < 1e-9
 
 
+@pytest.mark.parametrize("cell", shapes.CELLS)
+def test_determinants_are_those_of_the_jacobians(cell):
+    """On rotated and distorted cells, more than fit into one chunk of the evaluation."""
+    rng = np.random.default_rng(2)
+    x = shapes.local_nodes(cell)
+    count, p = 700, rng.uniform(0.1, 0.4, (160, x.shape[1]))
+    turned = x @ rng.standard_normal((count, x.shape[1], x.shape[1]))
+    X = turned + 0.1 * rng.standard_normal((count, *x.shape))
+    exact = np.linalg.det(np.einsum("eni,qkn->eqik", X, shapes.gradients(cell, p)))
+    assert np.abs(shapes.determinants(cell, X, p) - exact).max() < 1e-12 * np.abs(exact).max()
+
+
 @pytest.mark.parametrize("cell", shapes.FACES)
 def test_faces_close_the_cell_and_point_outwards(cell):
     """The integral of the normal over all faces is zero, that of x.n the dimension times the volume."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 import sys
@@ -106,7 +107,7 @@ class Runs:
                 record(test=IMPORT, passed=True, seconds=0.0, lines=masks, ended="passed")
             session.trace([name for name in session.items if name not in known], FOLDERS, most, record)
 
-        return run_session(self.root, FOLDERS, tests, task, tracer, self.folder / "temporary-reach")
+        return run_session(self.root, FOLDERS, tests, task, tracer, self.folder / f"temporary-{os.getpid()}")
 
     def _chosen(self, place: Place, budget: float) -> list[tuple[str, float]]:
         """Return the tests of a place with their times, as many as fit into a budget, at least one."""
@@ -121,22 +122,27 @@ class Runs:
         return chosen
 
     def try_all(self, budget: float, survivors: bool) -> int:
-        """Try the mutants without a result, or those that survived; return the exit code of pytest."""
-        results = self.results()
+        """Try the mutants without a result, or those that survived; return the exit code of pytest.
+
+        Several processes may do so at once: each takes the mutants in another order, and leaves out those that have a
+        new result.
+        """
+        former = self.results()
         again = ("survived", "not reached")
-        left = [m for m in self.sample if (results[m.name]["ended"] in again if m.name in results else not survivors)]
-        random.Random(self.seed).shuffle(left)  # what is done when it stops early is a sample too
+        left = [m for m in self.sample if (former[m.name]["ended"] in again if m.name in former else not survivors)]
+        random.Random(os.getpid()).shuffle(left)  # what is done when it stops early is a sample too
         tests = {m.name: self._chosen(m.place, budget) for m in left}
         names = sorted({test for chosen in tests.values() for test, _ in chosen})
 
         def task(session: Session) -> None:
             for m in left:
-                self._try(session, m, [t for t in tests[m.name] if t[0] in session.items])
+                if self.results().get(m.name) == former.get(m.name):
+                    self._try(session, m, [t for t in tests[m.name] if t[0] in session.items])
 
         if not names:
             return 0
         files = list(dict.fromkeys(name.partition("::")[0] for name in names))
-        return run_session(self.root, FOLDERS, files, task, None, self.folder / "temporary-try")
+        return run_session(self.root, FOLDERS, files, task, None, self.folder / f"temporary-{os.getpid()}")
 
     def _try(self, session: Session, m: Mutant, tests: list[tuple[str, float]]) -> None:
         began = time.monotonic()
