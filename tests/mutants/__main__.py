@@ -15,9 +15,10 @@ from pathlib import Path
 for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "FEM_MBS_COMPILERS"):
     os.environ.setdefault(_variable, "1")  # before numpy is imported: processes are forked
 
-from .plain import use_plain_kernels  # noqa: E402
+if "--compiled" not in sys.argv:
+    from .plain import use_plain_kernels
 
-use_plain_kernels()
+    use_plain_kernels()
 
 from .results import table  # noqa: E402
 from .runs import DEFAULT_TESTS, GROUPS, Runs  # noqa: E402
@@ -36,9 +37,10 @@ def main() -> int:
     parser.add_argument("--most", type=float, default=4.0, help="reach: seconds of the longest test that counts")
     parser.add_argument("-k", default="", metavar="NAMES", help="reach: as for pytest")
     parser.add_argument("-m", default="not long", metavar="MARKS", help="reach: as for pytest (default: %(default)s)")
+    parser.add_argument("--compiled", action="store_true", help="with compiled kernels, for modules without kernels")
     parser.add_argument("--survivors", action="store_true", help="try: those again that have survived")
     given = parser.parse_args()
-    runs = Runs(Path(__file__).resolve().parents[2], given.folder, given.count, given.seed)
+    runs = Runs(Path(__file__).resolve().parents[2], given.folder, given.count, given.seed, given.compiled)
     if given.what == "reach":
         return runs.find_reach(["-k", given.k, "-m", given.m, *(given.tests or DEFAULT_TESTS)], given.most)
     if given.what == "try":

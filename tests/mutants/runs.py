@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import subprocess
 import sys
 import time
@@ -50,6 +51,10 @@ def group_of(file: str) -> Group:
     return next(g for g in GROUPS if file.startswith(tuple(f"{folder}/" for folder in g.folders)))
 
 
+#: Marks of functions that are compiled.
+_KERNELS = re.compile(r"^\s*@(kernel|inner|inline)$", re.MULTILINE)
+
+
 class Runs:
     """A sample and its results.
 
@@ -57,12 +62,13 @@ class Runs:
         root: of the checkout; folder: for the files.
         count: size of the sample; it is shared by the groups in proportion to their shares.
         seed: of the sample; a larger sample of the same seed contains the smaller one.
+        compiled: tests run with compiled kernels, which lets alone the modules that have kernels.
     """
 
-    def __init__(self, root: Path, folder: Path, count: int, seed: int) -> None:
-        self.root, self.folder, self.count, self.seed = root, folder, count, seed
+    def __init__(self, root: Path, folder: Path, count: int, seed: int, compiled: bool = False) -> None:
+        self.root, self.folder, self.count, self.seed, self.compiled = root, folder, count, seed, compiled
         folder.mkdir(parents=True, exist_ok=True)
-        self.reach_file = folder / "reach.jsonl"
+        self.reach_file = folder / ("reach-compiled.jsonl" if compiled else "reach.jsonl")
         self.results_file = folder / f"results-{seed}.jsonl"
 
     @cached_property
@@ -107,7 +113,14 @@ class Runs:
                 record(test=IMPORT, passed=True, seconds=0.0, lines=masks, ended="passed")
             session.trace([name for name in session.items if name not in known], FOLDERS, most, record)
 
-        return run_session(self.root, FOLDERS, tests, task, tracer, self.folder / f"temporary-{os.getpid()}")
+        return run_session(self.root, FOLDERS, tests, task, tracer, self._temporary(), self.compiled)
+
+    def _temporary(self) -> Path:
+        return self.folder / f"temporary-{os.getpid()}"
+
+    def _runs_here(self, file: str) -> bool:
+        """Return whether the functions of a module are those that tests call: not so if they are compiled."""
+        return not (self.compiled and _KERNELS.search((self.root / file).read_text(encoding="utf-8")))
 
     def _chosen(self, place: Place, budget: float) -> list[tuple[str, float]]:
         """Return the tests of a place with their times, as many as fit into a budget, at least one."""
@@ -129,12 +142,16 @@ class Runs:
         """
         former = self.results()
         again = ("survived", "not reached")
-        left = [m for m in self.sample if (former[m.name]["ended"] in again if m.name in former else not survivors)]
+        sample = [m for m in self.sample if self._runs_here(m.place.file)]
+        left = [m for m in sample if (former[m.name]["ended"] in again if m.name in former else not survivors)]
         random.Random(os.getpid()).shuffle(left)  # what is done when it stops early is a sample too
         tests = {m.name: self._chosen(m.place, budget) for m in left}
         names = sorted({test for chosen in tests.values() for test, _ in chosen})
 
         def task(session: Session) -> None:
+            if self.compiled:
+                for name in self._warming(session, names):
+                    session.run(name, 60.0)
             for m in left:
                 if self.results().get(m.name) == former.get(m.name):
                     self._try(session, m, [t for t in tests[m.name] if t[0] in session.items])
@@ -142,13 +159,18 @@ class Runs:
         if not names:
             return 0
         files = list(dict.fromkeys(name.partition("::")[0] for name in names))
-        return run_session(self.root, FOLDERS, files, task, None, self.folder / f"temporary-{os.getpid()}")
+        return run_session(self.root, FOLDERS, files, task, None, self._temporary(), self.compiled)
+
+    @staticmethod
+    def _warming(session: Session, names: list[str]) -> list[str]:
+        """Return a test of each file, after which this process holds most compiled kernels."""
+        return list({name.partition("::")[0]: name for name in names if name in session.items}.values())
 
     def _try(self, session: Session, m: Mutant, tests: list[tuple[str, float]]) -> None:
         began = time.monotonic()
         if not tests:
             outcome, test, text = "not reached", "", ""
-        elif self.reach.imported(m.place):
+        elif self.reach.imported(m.place) and not self.compiled:
             outcome, test, text = self._fresh(m, tests)
         else:
             outcome, test, text = session.try_mutant(m, tests) or ("survived", "", "")

@@ -133,12 +133,13 @@ class Session:
         skipped = any(report.skipped for report in self._reports)
         return "skipped" if skipped else "passed", name, ""
 
-    def fork(self, work: Callable[[Callable[[Any], None]], None], seconds: float) -> tuple[list[Any], int]:
-        """Run ``work`` in a forked process; return what it has told and its exit code.
+    def fork(self, work: Callable[[Callable[[Any], None]], None], seconds: float, heard: Callable[[Any], None]) -> int:
+        """Run ``work`` in a forked process; return its exit code.
 
         Args:
             work: is called with a function that tells a value of JSON to this process.
             seconds: the process is killed after so much time without a word.
+            heard: is called with each value as soon as it is told.
         """
         read, write = os.pipe()
         sys.stdout.flush()
@@ -146,7 +147,7 @@ class Session:
         if not pid:
             _child(write, work)  # does not return
         os.close(write)
-        text = b""
+        rest = b""
         while True:
             if not select.select([read], [], [], seconds)[0]:
                 os.kill(pid, signal.SIGKILL)
@@ -154,11 +155,12 @@ class Session:
             block = os.read(read, 1 << 20)
             if not block:
                 break
-            text += block
+            *lines, rest = (rest + block).split(b"\n")
+            for line in lines:
+                heard(json.loads(line))
         os.close(read)
         _, status = os.waitpid(pid, 0)
-        told = [json.loads(line) for line in text.decode().split("\n")[:-1]]
-        return told, os.waitstatus_to_exitcode(status)
+        return os.waitstatus_to_exitcode(status)
 
     # --- tasks
     def try_mutant(self, mutant: Mutant, tests: Sequence[tuple[str, float]]) -> Outcome | None:
@@ -183,8 +185,9 @@ class Session:
                     return
             tell(("passed", "", ""))
 
-        told, code = self.fork(work, 20 * max(3 * usual + _MARGIN for _, usual in tests))
-        kind, name, text = told[-1] if told else ("begun", "", "")
+        told: list[Outcome] = [("begun", "", "")]
+        code = self.fork(work, 20 * max(3 * usual + _MARGIN for _, usual in tests), told.append)
+        kind, name, text = told[-1]
         if kind == "passed":
             return None
         if kind == "begun":  # a signal, or no word for long
@@ -200,6 +203,8 @@ class Session:
         while left:
             module = left[0].partition("::")[0]
             several = [name for name in left[:100] if name.startswith(module + "::")]
+            begun: list[str] = []
+            ended: list[str] = []
 
             def work(tell: Callable[[Any], None], several: list[str] = several) -> None:
                 for name in several:
@@ -211,11 +216,17 @@ class Session:
                     spent = time.process_time() - began
                     tell((outcome[0], name, spent, {file: f"{mask:x}" for file, mask in tracer.masks().items()}))
 
-            told, _ = self.fork(work, 20 * most)
-            ended = {name: (kind, spent, masks) for kind, name, spent, masks in told}
-            for name, (kind, spent, masks) in ended.items():
-                record(test=name, passed=kind == "passed", seconds=round(spent, 4), lines=masks, ended=kind)
-            left = [name for name in left if name not in ended] if ended else left[1:]
+            def heard(told: Any, begun: list[str] = begun, ended: list[str] = ended) -> None:
+                kind, name, spent, masks = told
+                (begun if kind == "begun" else ended).append(name)
+                if kind != "begun":
+                    record(test=name, passed=kind == "passed", seconds=round(spent, 4), lines=masks, ended=kind)
+
+            self.fork(work, 20 * most, heard)
+            for name in set(begun) - set(ended) or ({left[0]} - set(ended)):
+                record(test=name, passed=False, seconds=0.0, lines={}, ended="crashed")
+                ended.append(name)
+            left = [name for name in left if name not in ended]
 
 
 def _child(write: int, work: Callable[[Callable[[Any], None]], None]) -> None:
@@ -242,15 +253,19 @@ def _write(file: int, data: bytes) -> None:
 class _Plugin:
     """Use the collected tests for something else than to run them."""
 
-    def __init__(self, root: Path, folders: tuple[str, ...], task: Callable[[Session], None], tracer: Tracer | None):
-        self.root, self.folders, self.task, self.tracer = root, folders, task, tracer
+    def __init__(
+        self, root: Path, folders: tuple[str, ...], task: Callable[[Session], None], tracer: Tracer | None,
+        compiled: bool,
+    ) -> None:  # fmt: skip
+        self.root, self.folders, self.task, self.tracer, self.compiled = root, folders, task, tracer, compiled
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         _import_all(self.root, self.folders)
         if self.tracer is not None:
             sys.settrace(None)
-        np.seterr(all="ignore")  # as in compiled code
+        if not self.compiled:
+            np.seterr(all="ignore")  # as in compiled code
         tests = Session(self.root, session)
         gc.freeze()  # a collection in a child would copy the memory of all objects
         self.task(tests)
@@ -267,7 +282,7 @@ def _import_all(root: Path, folders: Iterable[str]) -> None:
 
 def run_session(
     root: Path, folders: tuple[str, ...], tests: Sequence[str], task: Callable[[Session], None],
-    tracer: Tracer | None = None, basetemp: Path | None = None,
+    tracer: Tracer | None = None, basetemp: Path | None = None, compiled: bool = False,
 ) -> int:  # fmt: skip
     """Collect tests and call ``task`` with the session; return the exit code of pytest.
 
@@ -276,10 +291,13 @@ def run_session(
         tests: folders, files or names of tests.
         tracer: records the lines that run at import.
         basetemp: folder for temporary files of the tests.
+        compiled: whether kernels are compiled; they were imported as Python functions otherwise.
     """
-    arguments = ["-q", "-s", "-p", "no:cacheprovider", "-W", "ignore::RuntimeWarning", "--no-header", "-p", "no:xdist"]
+    arguments = ["-q", "-s", "-p", "no:cacheprovider", "--no-header", "-p", "no:xdist"]
+    if not compiled:  # numpy warns of what compiled code lets pass
+        arguments += ["-W", "ignore::RuntimeWarning"]
     if basetemp is not None:
         arguments.append(f"--basetemp={basetemp}")
     if tracer is not None:
         sys.settrace(tracer._call)
-    return pytest.main([*arguments, *tests], plugins=[_Plugin(root, folders, task, tracer)])
+    return pytest.main([*arguments, *tests], plugins=[_Plugin(root, folders, task, tracer, compiled)])
