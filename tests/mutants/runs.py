@@ -15,7 +15,7 @@ from typing import Any
 
 from .operators import Mutant, Place, mutant, places
 from .reach import IMPORT, Reach, Tracer, append, entries, read_reach
-from .session import Session, run_session
+from .session import Outcome, Session, run_session
 
 __all__ = ["DEFAULT_TESTS", "GROUPS", "Group", "Runs"]
 
@@ -154,12 +154,34 @@ class Runs:
                     session.run(name, 60.0)
             for m in left:
                 if self.results().get(m.name) == former.get(m.name):
-                    self._try(session, m, [t for t in tests[m.name] if t[0] in session.items])
+                    here = [t for t in tests[m.name] if t[0] in session.items]
+                    self._try(session, m, here + self._siblings(session, here, budget))
 
         if not names:
             return 0
         files = list(dict.fromkeys(name.partition("::")[0] for name in names))
         return run_session(self.root, FOLDERS, files, task, None, self._temporary(), self.compiled)
+
+    def _siblings(self, session: Session, tests: list[tuple[str, float]], budget: float) -> list[tuple[str, float]]:
+        """Return tests with the parameters of others, such as all of an element type, whose lines are not recorded.
+
+        They count as taking the time of the others.
+        """
+        usual: dict[tuple[str, str], float] = {}
+        for test, seconds in tests:
+            if "[" in test:
+                usual.setdefault((test.partition("::")[0], test.partition("[")[2]), seconds)
+        found = []
+        for test in session.items if usual else ():
+            seconds = usual.get((test.partition("::")[0], test.partition("[")[2]), budget)
+            if (
+                seconds < budget
+                and test not in self.reach.seconds
+                and not session.items[test].get_closest_marker("long")
+            ):
+                found.append((test, seconds))
+                budget -= seconds
+        return found
 
     @staticmethod
     def _warming(session: Session, names: list[str]) -> list[str]:
@@ -173,12 +195,28 @@ class Runs:
         elif self.reach.imported(m.place) and not self.compiled:
             outcome, test, text = self._fresh(m, tests)
         else:
-            outcome, test, text = session.try_mutant(m, tests) or ("survived", "", "")
+            outcome, test, text = self._tried(session, m, tests)
         append(
             self.results_file, mutant=m.name, file=m.place.file, function=m.place.function, line=m.place.lines.start,
             operator=m.operator, change=m.change, ended=outcome, by=test, text=text, tests=len(tests),
             usual=round(sum(seconds for _, seconds in tests), 2), elapsed=round(time.monotonic() - began, 2),
         )  # fmt: skip
+
+    def _tried(self, session: Session, m: Mutant, tests: list[tuple[str, float]]) -> Outcome:
+        """Try a mutant; a test that was not known to pass must pass without the mutant."""
+        while tests:
+            outcome = session.try_mutant(m, tests)
+            if outcome is None:
+                break
+            usual = dict(tests).get(outcome[1], 0.0)
+            if (
+                outcome[1] in self.reach.seconds
+                or not outcome[1]
+                or session.try_mutant(None, [(outcome[1], usual)]) is None
+            ):
+                return outcome
+            tests = [test for test in tests if test[0] != outcome[1]]
+        return "survived", "", ""
 
     def _fresh(self, m: Mutant, tests: list[tuple[str, float]]) -> tuple[str, str, str]:
         """Try a mutant of lines that run at import, in a new interpreter."""

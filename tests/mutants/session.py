@@ -163,17 +163,20 @@ class Session:
         return os.waitstatus_to_exitcode(status)
 
     # --- tasks
-    def try_mutant(self, mutant: Mutant, tests: Sequence[tuple[str, float]]) -> Outcome | None:
+    def try_mutant(self, mutant: Mutant | None, tests: Sequence[tuple[str, float]]) -> Outcome | None:
         """Run tests on a mutant until one fails; return how it did, None if all pass.
 
         Args:
+            mutant: None for the source as it is.
             tests: names with their usual processor times.
         """
 
         def work(tell: Callable[[Any], None]) -> None:
             try:
-                if not apply(mutant, self.root, self.functions.get(str(self.root / mutant.place.file), ())):
-                    raise NotApplied("no function of the module has this code")
+                if mutant is not None:
+                    here = self.functions.get(str(self.root / mutant.place.file), ())
+                    if not apply(mutant, self.root, here):
+                        raise NotApplied("no function of the module has this code")
             except NotApplied as error:
                 tell(("not applied", "", str(error)))
                 return
