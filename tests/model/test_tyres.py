@@ -518,7 +518,6 @@ def test_carcass_holds_the_work_along_the_ray_to_its_deflection():
     assert found == pytest.approx(mean * (per_length @ u), rel=1e-7)
 
 
-
 MISTAKES = {
     "below": ({"road": (0.0, 0.0, 1.0)}, "the centre of the wheel is 0.714715 m below the road"),
     "axis": ({"axis": (0.0, 0.0, 0.0)}, "axis \\(0.0, 0.0, 0.0\\) has no length"),
