@@ -1,6 +1,6 @@
 """Functions with divided differences that lose no digits as their arguments meet, against integrals in long double.
 
-For a smooth f, f[x0, x1] is the mean of f' between x0 and x1, and its derivative by x1 the mean of t f''(x0 + t (x1 - x0)).
+For a smooth f, f[x0, x1] is the mean of f'(x0 + t (x1 - x0)) over 0 < t < 1, and its derivative by x1 that of t f''.
 """
 
 from __future__ import annotations

@@ -151,7 +151,7 @@ def test_directors_become_orthonormal_to_the_square_of_their_error(dimension):
     near = b.directors().copy()
     normalise(b.system, b.state.D)
     for R, before in zip(b.directors(), near, strict=True):
-        assert R.T @ R == pytest.approx(np.eye(len(R)), abs=1e-10)
+        assert pytest.approx(np.eye(len(R)), abs=1e-10) == R.T @ R
         left, _, right = np.linalg.svd(before)  # the nearest rotation
         assert pytest.approx(left @ right, abs=1e-10) == R
 
