@@ -14,6 +14,7 @@ from fem_mbs.elements.solids import mass as solid_mass
 from fem_mbs.elements.solids import shapes
 from fem_mbs.elements.solids import space as solid
 from fem_mbs.elements.solids.material import isotropic, orthotropic, thermal_strain, turned
+from fem_mbs.elements.solids.strains import inverse3
 from fem_mbs.errors import ModelError
 
 SOLIDS = list(solid.KINDS)
@@ -72,6 +73,13 @@ def test_determinants_are_those_of_the_jacobians(cell):
     X = turned + 0.1 * rng.standard_normal((count, *x.shape))
     exact = np.linalg.det(np.einsum("eni,qkn->eqik", X, shapes.gradients(cell, p)))
     assert np.abs(shapes.determinants(cell, X, p) - exact).max() < 1e-12 * np.abs(exact).max()
+
+
+def test_inverse_of_a_matrix():
+    J = np.random.default_rng(3).standard_normal((3, 3)) + 2.0 * np.eye(3)
+    inverse = np.empty((3, 3))
+    assert inverse3(J, inverse) == pytest.approx(np.linalg.det(J), rel=1e-14)
+    assert inverse == pytest.approx(np.linalg.inv(J), abs=1e-14)
 
 
 @pytest.mark.parametrize("cell", shapes.FACES)
