@@ -205,3 +205,28 @@ def test_wrong_bearings(options, said):
     given = {"axis": (1, 0, 0), **options}
     with pytest.raises(ModelError, match=said):
         m.bearing("b", "disc", **given)
+
+
+def test_numerical_damping_is_that_of_the_symmetric_part_of_the_first_matrix():
+    """The decaying rule adds decay h S de/dt to elastic forces: the same as the mid-point rule with more damping."""
+    first, decay, h = np.array([[3e4, 7e3], [-2e3, 9e4]]), 0.4, 1e-3
+    more = decay * h * 0.5 * (first + first.T)
+
+    def path(damping, **rule):
+        m = Model(3)
+        m.node("shaft", (0.1, -0.2, 0.3))
+        m.initial(velocity=(0.0, 3.0, -5.0))
+        m.disc("disc", "shaft", MASS, 0.01, axis=(1, 0, 0))
+        m.fix("shaft", ["x", "rotation"])
+        m.bearing(
+            "bearing", "shaft", stiffness=[first, 2.0 * first], damping=[damping, damping], speeds=[0.0, TOP],
+            axis=(1, 0, 0), direction=(0, 1, 0),
+        )  # fmt: skip
+        m.sensor("u", "displacement", on="shaft")
+        m.transient_step(0.05, h, **rule)
+        return solve(m).sensor("u").values
+
+    C0 = np.array([[20.0, 1.0], [2.0, 40.0]])
+    decaying = path(C0, rule="decaying", decay=decay)
+    assert np.abs(decaying - path(C0 + more)).max() < 1e-11
+    assert np.abs(decaying - path(C0)).max() > 1e-3

@@ -14,6 +14,7 @@ from fem_mbs.elements.solids import mass as solid_mass
 from fem_mbs.elements.solids import shapes
 from fem_mbs.elements.solids import space as solid
 from fem_mbs.elements.solids.material import isotropic, orthotropic, thermal_strain, turned
+from fem_mbs.elements.solids.strains import inverse3
 from fem_mbs.errors import ModelError
 
 SOLIDS = list(solid.KINDS)
@@ -60,6 +61,25 @@ def test_shapes_are_interpolating_with_right_gradients(cell):
         d[k] = 1e-5
         difference = (shapes.shape_functions(cell, p + d) - shapes.shape_functions(cell, p - d)) / 2e-5
         assert np.abs(difference - g[:, k]).max() < 1e-9
+
+
+@pytest.mark.parametrize("cell", shapes.CELLS)
+def test_determinants_are_those_of_the_jacobians(cell):
+    """On rotated and distorted cells, more than fit into one chunk of the evaluation."""
+    rng = np.random.default_rng(2)
+    x = shapes.local_nodes(cell)
+    count, p = 700, rng.uniform(0.1, 0.4, (160, x.shape[1]))
+    turned = x @ rng.standard_normal((count, x.shape[1], x.shape[1]))
+    X = turned + 0.1 * rng.standard_normal((count, *x.shape))
+    exact = np.linalg.det(np.einsum("eni,qkn->eqik", X, shapes.gradients(cell, p)))
+    assert np.abs(shapes.determinants(cell, X, p) - exact).max() < 1e-12 * np.abs(exact).max()
+
+
+def test_inverse_of_a_matrix():
+    J = np.random.default_rng(3).standard_normal((3, 3)) + 2.0 * np.eye(3)
+    inverse = np.empty((3, 3))
+    assert inverse3(J, inverse) == pytest.approx(np.linalg.det(J), rel=1e-14)
+    assert inverse == pytest.approx(np.linalg.inv(J), abs=1e-14)
 
 
 @pytest.mark.parametrize("cell", shapes.FACES)

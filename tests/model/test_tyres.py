@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from contract_cases import CASES
 from places import ROOT
+from scipy.integrate import quad
 from scipy.linalg import eigvals, null_space
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
@@ -12,6 +14,8 @@ from scipy.spatial.transform import Rotation
 from fem_mbs import linearise
 from fem_mbs.analysis.run import run, solve
 from fem_mbs.analysis.transient.tangent import tangent_check
+from fem_mbs.elements.tyres import tyre
+from fem_mbs.elements.tyres.layout import ENTRIES, NUMBERS, RELAXATION, SLIP_LAW, TAIL
 from fem_mbs.elements.tyres.slip import CURVES
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import Model
@@ -497,6 +501,21 @@ def test_file_round_trip_and_restart(tmp_path):
     np.testing.assert_array_equal(run(load_model(again), tmp_path / "out2").sensor("slip").values, whole)
     np.testing.assert_array_equal(run(load_model(path), tmp_path / "out", restart=0).sensor("slip").values, whole)
     assert np.abs(whole[1:]).max() > 0.01
+
+
+def test_carcass_holds_the_work_along_the_ray_to_its_deflection():
+    """Below the friction the linear law is F_i = K_i t u_i/S_i g(t x), x = |K_i u_i/(S_i mu_i N)|: int F.du in closed
+    form but for one integral, which scipy evaluates."""
+    par = np.array([CASES["relaxing_tyre3"]["linear"].par(np.random.default_rng(1))], float)
+    stiffness, depth, u = par[0, 0], 1.3, np.array([14.0, -9.0])
+    N = stiffness * depth
+    mu, K = (par[0, SLIP_LAW + first : SLIP_LAW + first + 2] for first in (2, 4))
+    per_length = K * u / par[0, RELAXATION : RELAXATION + 2]
+    x = np.linalg.norm(per_length / (mu * N))
+    assert 0.3 < x < 0.6  # far from a straight line, and no sliding
+    mean = quad(lambda t: t * (1.0 + (t * x) ** 4 / (1.0 - t * x)), 0.0, 1.0, epsabs=1e-14)[0]
+    found = tyre._carcass(par, 0, TAIL, depth, u, np.zeros((NUMBERS, ENTRIES)), np.zeros((5, ENTRIES)))
+    assert found == pytest.approx(mean * (per_length @ u), rel=1e-7)
 
 
 MISTAKES = {

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from places import SCHEMA
 
-from fem_mbs import Model, ModelError, Results, load_model, run, solve
+from fem_mbs import AnalysisError, Model, ModelError, Results, load_model, run, solve
 
 
 def oscillator(damping: float = 3.0) -> Model:
@@ -340,6 +340,23 @@ def test_unknown_without_mass_and_stiffness():
     m.spring("s", "b", "n", 10.0)
     m.complex_modes_step(1)
     with pytest.raises(ModelError, match=r'complex modes": node "n".* has neither mass nor stiffness'):
+        solve(m)
+
+
+@pytest.mark.parametrize("preload", ["", "on"])
+def test_masses_that_joints_hold_make_no_modes(preload):
+    """As the modal step says too: no list without an entry, and no word on stability."""
+    m = Model(2)
+    m.section("beam", "stiffness", EA=1e6, EI=1.0, rhoA=0.0, rhoI=0.0)
+    m.line("beam", (0, 0), (1, 0), 3)
+    m.beams("beam", "beam", "beam")
+    m.body("b", (0, 0), mass=1.0, inertia=0.1)
+    m.joint("held", "weld", "b", "ground", point=(0, 0))
+    m.joint("joined", "weld", "b", "beam:start", point=(0, 0))
+    if preload:
+        m.linear_static_step(name=preload)
+    m.complex_modes_step(preload=preload)
+    with pytest.raises(AnalysisError, match="nothing that can move has a mass"):
         solve(m)
 
 

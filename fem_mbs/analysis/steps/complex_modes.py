@@ -28,7 +28,7 @@ from fem_mbs.analysis.steps.common.words import counted, sought
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, FLAG
 from fem_mbs.declarations.steps import PlannedStep, StepKind
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.records import Record, entry
 from fem_mbs.results.modes.eigenvalues import NEUTRAL, damping_ratio, growth_rates
 from fem_mbs.results.report import StepReport
@@ -242,6 +242,8 @@ def _finished(
     from fem_mbs.analysis.small_motions import scaled_frames
 
     p = modes.values[rows]
+    if not rows.size and step.options.which == "nearest":
+        raise AnalysisError(f"{step.owner}: nothing that can move has a mass; give the parts a density or add masses")
     if rows.size < modes.rigid + step.options.count:
         warnings.append(f"there are no more than these {rows.size} modes")
     doubtful = rows[modes.rigid :][modes.residuals[rows[modes.rigid :]] > _DOUBTFUL]
