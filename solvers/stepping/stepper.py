@@ -9,6 +9,8 @@ when
     NEED_SOLVE       the same with the factors at hand
     NOT_CONVERGED    Newton-Raphson failed at step ``counter[STEP]``; the state is that of its start
     NEED_USER        forces of users' functions are to be found at the iterate: write them into ``hist``, call again
+    NEED_ASSEMBLY    assemble the residual, and the matrix if ``counter[REFACTOR]`` or ``counter[FULL]`` is 1, at the
+                     iterate outside, by several threads, then call again
     SINGULAR         the banded matrix has no pivot in equation ``counter[WORST]``
     TURNED           a node, that of dof ``counter[WORST]``, turns by more than a quarter of a turn in step
                      ``counter[STEP]``; the state is that of its start
@@ -53,6 +55,7 @@ from fem_mbs.solvers.stepping.layout import (
     MIDPOINT,
     MULTIPLIER,
     N_FRAMES,
+    NEED_ASSEMBLY,
     NEED_FACTOR,
     NEED_SOLVE,
     NEED_USER,
@@ -60,6 +63,7 @@ from fem_mbs.solvers.stepping.layout import (
     NO_LEDGER,
     NORM,
     NOT_CONVERGED,
+    OUTSIDE,
     PHASE,
     POSITION,
     READS,
@@ -88,6 +92,8 @@ from fem_mbs.solvers.stepping.layout import (
 )
 from fem_mbs.solvers.stepping.motion import configure, director_velocities, normalise, predict, update, velocities
 
+#: Jobs of `equilibrium` beside those of elements.
+PLACE, JUDGE = 2, 3
 _BEGIN, _ASSEMBLE, _UPDATE, _COMMIT = 0, 1, 2, 3
 _ROUND_OFF = 4.0 * 2.0**-52
 _SETTLED = 1e-9  # change of multipliers over the largest one, below which they have converged
@@ -287,9 +293,13 @@ def commit(kernels, reports, system, state, output, ctl, fun, counter, real):
 def equilibrium(job, kernels, system, ctl, fun, state, real, counter):
     """Assemble the residual (and tangent) of statics at the configuration of U, driven dofs included.
 
+    With the job PLACE it only sets that configuration, and with JUDGE it takes an assembly that was made outside.
+
     Returns:
         Whether the residual is small.
     """
+    if job == JUDGE:
+        return small_residual(system, state, real, counter)
     Q, U = state.Q, state.U
     for i in range(system.driven.size):
         k = system.driven[i]
@@ -302,6 +312,8 @@ def equilibrium(job, kernels, system, ctl, fun, state, real, counter):
         copy(state.D[1], state.Dw[row])
     for k in range(U.size):
         state.Uw[k] = U[k] if system.kind[k] == MULTIPLIER else 0.0
+    if job == PLACE:
+        return False
     assemble(job, kernels, system, ctl, fun, state.Qw, state.Dw, state.V, state.DD, state.Uw, state)
     return small_residual(system, state, real, counter)
 
@@ -367,10 +379,16 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
             if counter[USER] == 1:
                 counter[USER] = 2
                 return NEED_USER
+            if counter[OUTSIDE] == 1:
+                counter[OUTSIDE] = 2
+                return NEED_ASSEMBLY
             if counter[USER] == 2:
                 counter[USER] = 1
-            # one call for all rules, since every call of a compiled function may be compiled into the caller
-            assemble(job, kernels, system, ctl, fun, Qk, Dk, state.V, state.DD, Uk, state)
+            if counter[OUTSIDE] == 2:
+                counter[OUTSIDE] = 1
+            else:
+                # one call for all rules, since every call of a compiled function may be compiled into the caller
+                assemble(job, kernels, system, ctl, fun, Qk, Dk, state.V, state.DD, Uk, state)
             if small_residual(system, state, real, counter):
                 counter[PHASE] = _COMMIT
             else:
