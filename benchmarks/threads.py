@@ -2,9 +2,9 @@
 
     python benchmarks/threads.py loops            element loops and additions, and from which size on threads pay
     python benchmarks/threads.py assembly         residual and matrices of whole models
-    python benchmarks/threads.py factors          CHOLMOD with BLAS of one and two threads: times, and whether bits agree
+    python benchmarks/threads.py factors          CHOLMOD by the number of threads of BLAS: times and bits
     python benchmarks/threads.py blas             which BLAS routines give other bits with other numbers of threads
-    python benchmarks/threads.py modes            20 modes of a bar of 1e5 dofs from its deck, beside CalculiX
+    python benchmarks/threads.py modes            20 modes of a bar of 1e5 dofs from its deck, and CalculiX
 
 ``--threads 2`` is the larger number.  Times are the best of many calls, which take turns with one thread and with
 several: on a busy machine a call counts that had the processors.  "cpu" is the processor time of all threads together,
@@ -127,11 +127,11 @@ def loops(threads: int) -> None:
             state, fun = system.initial_state(), function_table(np.zeros(0))
             matrices = matrices_of(system)
             prepare([block])
-            n, m = block.size, block.type.local_dofs
+            n, m, hist = block.size, block.type.local_dofs, system.block_history(block)
             fe, ke = np.zeros((n, m)), np.zeros((n, m, m))
             slot, values = matrices.places(block, 0, n), np.zeros(matrices.size)
 
-            def run(job: int, block=block, state=state, fun=fun, fe=fe, ke=ke, hist=system.block_history(block)):
+            def run(job: int, block=block, state=state, fun=fun, fe=fe, ke=ke, hist=hist) -> None:
                 evaluate(block.type.force, job, 0, block.size, control(2.0), block.par, block.dof, block.rot, hist,
                          fun, state.Q, state.D, state.V, state.DD, state.U, fe, ke)  # fmt: skip
 
@@ -276,8 +276,9 @@ def modes(threads: int, cells: list[str], n: int) -> None:
                 for side, seen in walls.items():
                     names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "FEM_MBS_THREADS")
                     script = [sys.executable, str(Path(__file__).parent / "parts.py"), side, "--cell", cell]
-                    answer = subprocess.run([*script, "--n", str(n)], env=os.environ | dict.fromkeys(names, str(number)),
-                                            capture_output=True, text=True, check=True)  # fmt: skip
+                    environment = os.environ | dict.fromkeys(names, str(number))
+                    script += ["--n", str(n)]
+                    answer = subprocess.run(script, env=environment, capture_output=True, text=True, check=True)
                     told = json.loads(answer.stdout.rpartition("JSON")[2])
                     seen.append(told["wall_s"])
                     print(f"{cell:8}{side:10}{number:8d}{told['wall_s']:9.1f}{told['cpu_s']:9.1f}", flush=True)

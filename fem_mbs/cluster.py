@@ -36,7 +36,15 @@ __all__ = ["TaskFailure", "TaskPool", "TaskProgress", "refuse_in_workers", "run_
 
 #: Threads within a worker: the variants themselves are what runs side by side.
 _ONE_THREAD = dict.fromkeys(
-    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "FEM_MBS_COMPILERS"), "1"
+    (
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "NUMBA_NUM_THREADS",
+        "FEM_MBS_COMPILERS",
+        "FEM_MBS_THREADS",
+    ),
+    "1",
 )
 _HERE = "127.0.0.1"  # address of local schedulers and workers: other machines cannot reach it
 _POLL = 0.5  # seconds between two looks at the workers while tasks run

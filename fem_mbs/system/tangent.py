@@ -24,7 +24,7 @@ from fem_mbs import contract as C
 from fem_mbs.solvers.distributed.matrix import compressed
 from fem_mbs.solvers.stepping.layout import State
 from fem_mbs.solvers.stepping.pattern import element_slots, matrix_pattern
-from fem_mbs.solvers.stepping.side_by_side import IN_CACHE, add_matrices, evaluate
+from fem_mbs.solvers.stepping.side_by_side import TOGETHER, add_matrices, evaluate
 from fem_mbs.system.blocks import Block, chosen_rows
 from fem_mbs.system.callbacks import serve
 from fem_mbs.system.compiled import Compiled, prepare
@@ -237,7 +237,7 @@ class Matrices:
         skew = 0.0
         for block, fe, evaluated in self._evaluators(C.TANGENT, ctl, fun, state, blocks):
             m = block.type.local_dofs
-            step = min(len(fe), max(1, IN_CACHE // (m * m)))
+            step = min(len(fe), max(1, TOGETHER // (m * m)))
             ke = np.zeros((step, m, m))
             for first in range(0, block.size, len(fe)):
                 last = min(first + len(fe), block.size)

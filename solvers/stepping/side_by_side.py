@@ -22,22 +22,22 @@ from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.solvers.stepping.pattern import add_entries
 from fem_mbs.threads import side_by_side, thread_count
 
-__all__ = ["IN_CACHE", "add_matrices", "add_vectors", "assemble", "evaluate", "pays"]
+__all__ = ["TOGETHER", "add_matrices", "add_vectors", "assemble", "evaluate", "pays"]
 
-#: Entries of element matrices from which on several threads evaluate elements, and add their matrices.  A piece of
-#: this size takes well longer than it takes to hand it to a thread: see ``python benchmarks/threads.py loops``.
-PAYS = 1 << 15
-#: The same for the additions, which take a tenth of the time for an entry.
-PAYS_ADDING = 1 << 18
-#: Entries of the matrices of a whole model from which on the time steps leave their assembly to `assemble`.
+#: Entries of element matrices from which on several threads evaluate elements: 0.35 ms for beams, 1.2 ms for quadratic
+#: hexahedra.  It pays from half of this on (``python benchmarks/threads.py loops``; docs/performance.md).
+PAYS = 1 << 16
+#: The same for the additions of matrices, which take a twentieth to a fifth of the time.
+PAYS_ADDING = 1 << 19
+#: Entries of the matrices of a whole model from which on the time steps leave their assembly to `assemble`, which
+#: takes some 0.1 ms more with one thread.
 OUTSIDE = 1 << 17
 #: Entries of element matrices in a piece: 0.1 to 0.3 ms.
-_PIECE = 1 << 14
+PIECE = 1 << 14
 #: Entries that an element has at least as work, over those of its matrix, where only its vector is asked for.
 _VECTOR = 0.25
-#: Entries of element matrices that are evaluated before they are added: 2 MB, which the caches of two cores hold.  With
-#: 32 MB evaluation and addition take three times as long for beams, and a third longer for quadratic hexahedra.
-IN_CACHE = 1 << 18
+#: Entries of element matrices that are evaluated before they are added: 8 MB.
+TOGETHER = 1 << 20
 #: Dofs by which the rows of some elements are divided into ranges.
 _SAMPLE = 2048
 
@@ -57,7 +57,7 @@ def evaluate(
     elif not callable(function):
         call = partial(call_by_address, function)
     each = entries if job == C.TANGENT else max(_VECTOR * entries, 1.0)
-    size = max(1, int(_PIECE / each))
+    size = max(1, int(PIECE / each))
     if call is function or n <= size or n * each < PAYS or thread_count() == 1:
         call(job, first, last, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
         return
@@ -136,7 +136,7 @@ def assemble(job: int, kernels: np.ndarray, system: Any, ctl, fun, Q, D, V, DD, 
         par = cut(system.par, row[S.O_PAR], int(row[S.N_PAR]))
         hist = cut(system.hist, row[S.O_HIST], int(row[S.N_HIST]))
         slot = system.slot[row[S.O_SLOT] : row[S.O_SLOT] + n * m * m]
-        step = min(n, max(1, IN_CACHE // (m * m)))
+        step = min(n, max(1, TOGETHER // (m * m)))
         fe, ke = np.empty((step, m)), np.empty((step if job == C.TANGENT else 0, m, m))
         for first in range(0, n, step):
             last = min(first + step, n)
