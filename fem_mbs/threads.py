@@ -20,13 +20,14 @@ import itertools
 import os
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from fem_mbs.errors import InputError
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+
     from threadpoolctl import ThreadpoolController
 
 __all__ = [
@@ -135,6 +136,8 @@ def share_processors(processes: int) -> None:
 # --- calls side by side ----------------------------------------------------------------------------------------------
 @cache
 def _pool(workers: int) -> ThreadPoolExecutor:
+    from concurrent.futures import ThreadPoolExecutor
+
     return ThreadPoolExecutor(workers, "fem-mbs")
 
 

@@ -22,7 +22,7 @@ from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.solvers.stepping.pattern import add_entries
 from fem_mbs.threads import side_by_side, thread_count
 
-__all__ = ["TOGETHER", "add_matrices", "add_vectors", "assemble", "evaluate", "pays"]
+__all__ = ["TOGETHER", "add_matrices", "add_vectors", "assemble", "evaluate", "threads_for"]
 
 #: Entries of element matrices from which on several threads evaluate elements: 0.35 ms for beams, 1.2 ms for quadratic
 #: hexahedra.  It pays from half of this on (``python benchmarks/threads.py loops``; docs/performance.md).
@@ -115,9 +115,9 @@ def add_vectors(fe, dof, kind, r, peak):
                 peak[kind[k]] = f
 
 
-def pays(table: np.ndarray) -> bool:
-    """Return whether several threads should assemble a model with this table of blocks."""
-    return thread_count() > 1 and int((table[:, S.N_EL] * table[:, S.N_LOC] ** 2).sum()) >= OUTSIDE
+def threads_for(table: np.ndarray) -> int:
+    """Return the number of threads that evaluate the elements of a model with this table of blocks."""
+    return thread_count() if int((table[:, S.N_EL] * table[:, S.N_LOC] ** 2).sum()) >= OUTSIDE else 1
 
 
 def assemble(job: int, kernels: np.ndarray, system: Any, ctl, fun, Q, D, V, DD, U, state: Any) -> None:

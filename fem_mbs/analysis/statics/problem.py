@@ -78,7 +78,7 @@ class Problem:
             s.renew_pairs()
             self.system.serve(s.ctl, self._funs[0], self.state, slopes=job == C.TANGENT)
         given = s.kernels, self.system.system, s.ctl, self._funs[0], self.state
-        if not side_by_side.pays(self.system.system.table):
+        if side_by_side.threads_for(self.system.system.table) == 1:
             return stepper.equilibrium(job, *given, s.real, s.counter)
         stepper.equilibrium(stepper.PLACE, *given, s.real, s.counter)
         s.assemble(job, s.ctl, self._funs[0])

@@ -510,7 +510,7 @@ class Stepping:
         redundancy = self.redundancy
         if self.follower is not None and times is not None:
             self.follower.prepare(self, times)
-        self.counter[S.OUTSIDE] = self.follower is None and side_by_side.pays(self.compiled.system.table)
+        self.counter[S.OUTSIDE] = self.follower is None and side_by_side.threads_for(self.compiled.system.table) > 1
         while True:
             answer = self._loop(output, ctl, funs)
             state = self.state

@@ -59,11 +59,12 @@ OVERWRITE = typer.Option(
 
 
 def _use(number: str | None) -> str | None:
-    """Set the number of threads of the process, where the option gives one."""
-    if number is not None:
-        from fem_mbs.threads import use_threads
+    """Set the number of threads of the process, where the option gives one; refuse numbers that are none."""
+    from fem_mbs.threads import thread_count, use_threads
 
+    if number is not None:
         use_threads(number, "--threads")
+    thread_count()
     return number
 
 
