@@ -266,18 +266,18 @@ def blas_bits(threads: int) -> None:
             print(f"  {name:8}{len(found):4d} of {trials} shapes differ" + (f", first {found[0]}" if found else ""))
 
 
-def modes(threads: int, cells: list[str], n: int) -> None:
-    """Print times of whole runs of a deck by `parts.py`, ours and CalculiX's, in turns, with so many threads each."""
+def modes(numbers: list[int], cells: list[str], n: int | None, repeats: int) -> None:
+    """Print times of whole runs of a deck by `parts.py`, ours and CalculiX's, in turns, with the same number of threads each."""
     print(f"{'':8}{'':10}{'threads':>8}{'s':>9}{'cpu s':>9}")
     for cell in cells:
-        for number in (1, threads):
+        for number in numbers:
             walls: dict[str, list[float]] = {"fem-mbs": [], "calculix": []}
-            for _ in range(2):
+            for _ in range(repeats):
                 for side, seen in walls.items():
                     names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "FEM_MBS_THREADS")
                     script = [sys.executable, str(Path(__file__).parent / "parts.py"), side, "--cell", cell]
                     environment = os.environ | dict.fromkeys(names, str(number))
-                    script += ["--n", str(n)]
+                    script += ["--n", str(n or (7 if cell == "tet10" else 9))]
                     answer = subprocess.run(script, env=environment, capture_output=True, text=True, check=True)
                     told = json.loads(answer.stdout.rpartition("JSON")[2])
                     seen.append(told["wall_s"])
@@ -293,10 +293,12 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--cell", action="append", choices=("tet10", "hex20"), help="of modes; default: both")
     parser.add_argument("--n", type=int, default=None, help="of modes: cubes across the bar")
+    parser.add_argument("--repeats", type=int, default=2, help="of modes")
+    parser.add_argument("--alike", action="store_true", help="of modes: not with one thread")
     given = parser.parse_args()
     if given.what == "modes":
-        for cell in given.cell or ["tet10", "hex20"]:
-            modes(given.threads, [cell], given.n or (7 if cell == "tet10" else 9))
+        numbers = [given.threads] if given.alike else [1, given.threads]
+        modes(numbers, given.cell or ["tet10", "hex20"], given.n, given.repeats)
     else:
         {"loops": loops, "assembly": assembly, "factors": factors, "blas": blas_bits}[given.what](given.threads)
 
