@@ -267,7 +267,7 @@ def blas_bits(threads: int) -> None:
 
 
 def modes(numbers: list[int], cells: list[str], n: int | None, repeats: int) -> None:
-    """Print times of whole runs of a deck by `parts.py`, ours and CalculiX's, in turns, with the same number of threads each."""
+    """Print times of whole runs of a deck by `parts.py`, ours and CalculiX's, in turns, with as many threads each."""
     print(f"{'':8}{'':10}{'threads':>8}{'s':>9}{'cpu s':>9}")
     for cell in cells:
         for number in numbers:

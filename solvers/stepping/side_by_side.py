@@ -43,8 +43,10 @@ _SAMPLE = 2048
 
 
 def evaluate(
-    function: Any, job: int, first: int, last: int, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke
-) -> None:
+    function: Any, job: int, first: int, last: int, ctl: np.ndarray, par: np.ndarray, dof: np.ndarray, rot: np.ndarray,
+    hist: np.ndarray, fun: np.ndarray, Q: np.ndarray, D: np.ndarray, V: np.ndarray, DD: np.ndarray, U: np.ndarray,
+    fe: np.ndarray, ke: np.ndarray,
+) -> None:  # fmt: skip
     """Call a kernel (`fem_mbs.contract.SIGNATURE`) for elements ``first`` ... ``last`` - 1, in several threads where
     that pays.
 
@@ -120,7 +122,10 @@ def threads_for(table: np.ndarray) -> int:
     return thread_count() if int((table[:, S.N_EL] * table[:, S.N_LOC] ** 2).sum()) >= OUTSIDE else 1
 
 
-def assemble(job: int, kernels: np.ndarray, system: Any, ctl, fun, Q, D, V, DD, U, state: Any) -> None:
+def assemble(
+    job: int, kernels: np.ndarray, system: S.System, ctl: np.ndarray, fun: np.ndarray, Q: np.ndarray, D: np.ndarray,
+    V: np.ndarray, DD: np.ndarray, U: np.ndarray, state: S.State,
+) -> None:  # fmt: skip
     """Assemble residual and matrix values as `fem_mbs.solvers.stepping.assembly.assemble` does, to the same bits."""
     r, peak, values = state.residual, state.peak, state.values
     r[:], peak[:] = 0.0, 0.0
