@@ -19,7 +19,7 @@ import json
 import os
 import time
 
-for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "FEM_MBS_THREADS"):
     os.environ.setdefault(_variable, "1")
 
 import numpy as np  # noqa: E402

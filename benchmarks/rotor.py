@@ -63,7 +63,10 @@ def ours(n: int, speeds: int) -> dict:
 
 def side(command: list[str]) -> dict:
     """The line that a process of its own prints."""
-    one = {**os.environ, **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")}
+    one = {
+        **os.environ,
+        **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "FEM_MBS_THREADS"), "1"),
+    }
     done = subprocess.run(command, check=True, capture_output=True, text=True, env=one)
     return json.loads(next(line for line in done.stdout.splitlines()[::-1] if line.startswith("JSON "))[5:])
 

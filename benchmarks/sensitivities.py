@@ -21,7 +21,7 @@ from pathlib import Path
 from time import process_time
 from typing import Any
 
-for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "FEM_MBS_THREADS"):
     os.environ.setdefault(_variable, "1")
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))

@@ -53,6 +53,7 @@ if TYPE_CHECKING:  # what `__getattr__` below loads, for type checkers and edito
     from fem_mbs.sweeps.sensitivities import Sensitivities, sensitivities
     from fem_mbs.sweeps.sweep import sweep
     from fem_mbs.sweeps.table import SweepTable
+    from fem_mbs.threads import use_threads
 
 __all__ = [
     "AnalysisError",
@@ -98,6 +99,7 @@ __all__ = [
     "sensitivities",
     "sweep",
     "tangent_check",
+    "use_threads",
     "write_part",
 ]
 
@@ -175,6 +177,7 @@ _PUBLIC = {
     "sweep": "fem_mbs.sweeps.sweep",
     "newton_residuals": "fem_mbs.analysis.transient.tangent",
     "tangent_check": "fem_mbs.analysis.transient.tangent",
+    "use_threads": "fem_mbs.threads",
     "write_part": "fem_mbs.parts.formats",
 }
 

@@ -30,12 +30,21 @@ from typing import Any
 
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import AnalysisError, InputError
+from fem_mbs.threads import available, use_threads
 
-__all__ = ["TaskFailure", "TaskPool", "TaskProgress", "default_workers", "refuse_in_workers", "run_tasks"]
+__all__ = ["TaskFailure", "TaskPool", "TaskProgress", "refuse_in_workers", "run_tasks"]
 
 #: Threads within a worker: the variants themselves are what runs side by side.
 _ONE_THREAD = dict.fromkeys(
-    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "FEM_MBS_COMPILERS"), "1"
+    (
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "NUMBA_NUM_THREADS",
+        "FEM_MBS_COMPILERS",
+        "FEM_MBS_THREADS",
+    ),
+    "1",
 )
 _HERE = "127.0.0.1"  # address of local schedulers and workers: other machines cannot reach it
 _POLL = 0.5  # seconds between two looks at the workers while tasks run
@@ -77,14 +86,6 @@ class TaskFailure:
         return f"{type(self.error).__name__}: {text}" if text else type(self.error).__name__
 
 
-def default_workers() -> int:
-    """The processors that this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        return os.cpu_count() or 1
-
-
 def run_tasks(
     function: Callable[..., Any],
     arguments: Iterable[tuple],
@@ -99,7 +100,7 @@ def run_tasks(
 
     Args:
         function: of a module that the workers can import too (or one that cloudpickle can send); it and the arguments
-            are pickled.  In a worker BLAS has one thread, and one task runs at a time.
+            are pickled.  A worker uses one thread, and one task runs at a time.
         workers: processes on this machine, by default one per processor and not more than tasks.
         scheduler: address of a running cluster (``"tcp://host:8786"``) that is used instead.
         attempts: how many workers may die of a task before it counts as failed.
@@ -117,7 +118,7 @@ def run_tasks(
     if not tasks:
         return []
     if scheduler is None:
-        workers = min(workers or default_workers(), len(tasks))
+        workers = min(workers or available(), len(tasks))
     with TaskPool(workers, scheduler) as pool:
         return pool.run(function, tasks, attempts=attempts, progress=progress, errors=errors)
 
@@ -196,7 +197,7 @@ class TaskPool:
         scratch = tempfile.mkdtemp(prefix="fem-mbs-workers-")
         stack.callback(shutil.rmtree, scratch, ignore_errors=True)
         stack.enter_context(dask.config.set(settings))  # also for workers that are started later
-        count = self._wanted or default_workers()
+        count = self._wanted or available()
         try:
             cluster = LocalCluster(
                 security=_own_keys(),
@@ -409,10 +410,10 @@ _one_at_a_time = threading.Lock()
 
 
 def _call(function: Callable[..., Any], arguments: tuple) -> Any:
-    """Run one task: alone, whatever number of threads the worker has, and with one thread of BLAS."""
+    """Run one task: alone, whatever number of threads the worker has, with one thread for elements and for BLAS."""
     from threadpoolctl import threadpool_limits
 
-    with _one_at_a_time, threadpool_limits(limits=1):
+    with _one_at_a_time, use_threads(1), threadpool_limits(limits=1):
         return function(*arguments)
 
 

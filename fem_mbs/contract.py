@@ -204,9 +204,19 @@ _DECLARED: dict[str, tuple] = {}
 
 def kernel(function):
     """Compile a kernel on first use and cache it on disk; the assembler compiles it for `SIGNATURE`."""
+    return _kernel(function)
+
+
+def shared_kernel(function):
+    """Compile a function like `kernel`; other threads of Python run while it does."""
+    return _kernel(function, nogil=True)
+
+
+def _kernel(function, **options):
     function = _distinct(function)
     of_elements = function.__code__.co_argcount == len(SIGNATURE.args)
-    options = {"no_cpython_wrapper": True} if of_elements else {}
+    if of_elements:
+        options["no_cpython_wrapper"] = True
     made = compiled(function, unrolls=of_elements, error_model="numpy", **options)
     if not isinstance(made, Dispatcher):  # so without compilation (NUMBA_DISABLE_JIT)
         return made
@@ -328,7 +338,7 @@ def call(typing_context, where, job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D
     return types.void(types.intp, *SIGNATURE.args), generate
 
 
-@kernel
+@shared_kernel
 def call_by_address(where, job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     """Call the kernel of an element type at an address, from Python."""
     call(where, job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)

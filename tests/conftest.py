@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 # Before numpy and numba are imported: results and timings of the tests must not depend on the number of cores.
-for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
+for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "FEM_MBS_THREADS"):
     os.environ.setdefault(_variable, "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
 # Workers of pytest share the processors: none compiles in further processes.

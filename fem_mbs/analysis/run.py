@@ -25,6 +25,7 @@ from fem_mbs.progress import say, showing, waiting
 from fem_mbs.results.report import CheckReport, ClosingReport, StartReport, Summary, report_of
 from fem_mbs.results.series import StepSensors, sensors_of
 from fem_mbs.solvers.stepping import layout as S
+from fem_mbs.threads import analysis
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.sensitivity.derivatives import Derivatives
@@ -41,8 +42,9 @@ def solve(
     progress: Callable[[Progress], None] | None = None,
     watch: Callable[..., Any] | None = None,
     derivatives: Callable[[RunContext], Derivatives] | None = None,
+    threads: int | None = None,
 ) -> Solution:
-    """Run all steps of a model and keep the results in memory; ``progress`` and ``watch`` as in `run`.
+    """Run all steps of a model and keep the results in memory; ``progress``, ``watch`` and ``threads`` as in `run`.
 
     ``derivatives`` makes what follows the derivatives of the state from the context of the run; see
     `fem_mbs.sensitivities`.  Without ``progress`` a line on a terminal or in a notebook shows it (`fem_mbs.quiet`
@@ -55,6 +57,17 @@ def solve(
         ModelError: the model cannot be computed.
         AnalysisError: a step has no valid result.
     """
+    with analysis(threads):
+        return _solve(model, progress, watch, derivatives)
+
+
+def _solve(
+    model: Model,
+    progress: Callable[[Progress], None] | None,
+    watch: Callable[..., Any] | None,
+    derivatives: Callable[[RunContext], Derivatives] | None,
+) -> Solution:
+    """Run all steps into memory; arguments as in `solve`."""
     solution = Solution()
     context = make_context(model, solution, progress=progress or _line())
     solution.compiled = context.compiled
@@ -89,6 +102,7 @@ def _line() -> Callable[[Progress], None] | None:
     return show if showing() else None
 
 
+@analysis()
 def run_to_end(model: Model, compiled: CompiledModel | None = None) -> EndState:
     """Return the state to which the steps of a model lead, or its start if it has none; results are not kept.
 
@@ -120,6 +134,7 @@ def run(
     inputs: Iterable[Path] = (),
     overwrite: bool = False,
     backend: str = "local",
+    threads: int | None = None,
 ) -> Results:
     """Run all steps of a model into a results folder and return the opened `fem_mbs.results.reader.Results`.
 
@@ -140,16 +155,20 @@ def run(
         backend: where linear steps get their matrices, a name of `fem_mbs.analysis.distributed.backends`; distributed
             runs begin with `fem_mbs.analysis.distributed.run.run_distributed`.
         watch: what the context of the run and its recorder are given to; it returns the recorder that is used instead.
+        threads: number of threads, on which no result depends; None: that of `fem_mbs.use_threads`, else that of
+            FEM_MBS_THREADS, else the number of processors that the process may use.
 
     Raises:
+        InputError: the number of threads is none.
         ModelError, ResultsError: the model or the folder cannot be used.
         AnalysisError: a step has no valid result; what was computed before stays readable.
     """
     from fem_mbs.results import store
 
-    context = make_context(model, progress=progress or _line(), skipped=skipped, backend=backend)
-    with store.held(Path(directory)):
-        return _run_into(directory, model, context, restart, watch, source, inputs, overwrite)
+    with analysis(threads):
+        context = make_context(model, progress=progress or _line(), skipped=skipped, backend=backend)
+        with store.held(Path(directory)):
+            return _run_into(directory, model, context, restart, watch, source, inputs, overwrite)
 
 
 def _run_into(
@@ -258,6 +277,7 @@ class Beginning:
     tried: bool = True
 
 
+@analysis()
 def inspect(model: Model) -> Beginning:
     """Return what `run` checks before its first step, with the stability of explicit steps in addition.
 

@@ -419,8 +419,11 @@ def _texts(keys: Any) -> Iterator[str]:
 
 def _solver(compiled: Any, notes: list[str]) -> Iterator[str]:
     from fem_mbs.solvers.linear.libraries import cholmod_status
+    from fem_mbs.solvers.stepping.side_by_side import threads_for
 
     system = compiled.system
+    if threads_for(system.system.table) > 1:
+        yield f"threads: {threads_for(system.system.table)} for element loops and assembly"
     if system.banded:
         yield f"linear solver: banded, {system.n_equations} equations, half-bandwidth {system.bandwidth}"
         return

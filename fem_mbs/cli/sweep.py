@@ -8,12 +8,13 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from fem_mbs.cli.report_stability import make_table
-from fem_mbs.cluster import TaskFailure, TaskProgress, default_workers
+from fem_mbs.cluster import TaskFailure, TaskProgress
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import DiskFullError, ModelError, ResultsError
 from fem_mbs.results.folder import take
 from fem_mbs.sweeps.sweep import Plan, plan_sweep, run_plan
 from fem_mbs.sweeps.table import SweepTable
+from fem_mbs.threads import available
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -56,7 +57,7 @@ def run_sweep(
         for note in plan.notes:
             console.print(note, markup=False, soft_wrap=True)
         if waiting and scheduler is None:
-            count = min(workers or default_workers(), waiting)
+            count = min(workers or available(), waiting)
             console.print(f"starting {count} worker{'s' * (count > 1)}", markup=False)
     display = _Live(console) if console.is_terminal and not quiet else _Plain(None if quiet else console)
     try:

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from fem_mbs.elements.solids.recovery import von_mises
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.parts.part import Recovery, ReducedPart
+from fem_mbs.threads import analysis
 
 __all__ = [
     "HotSpot",
@@ -146,6 +147,7 @@ def peak_stresses(part: ReducedPart, p: ArrayLike) -> Peaks:
     return Peaks(nodes, mises, frame)
 
 
+@analysis()
 def hot_spots(
     part: ReducedPart, t: ArrayLike, p: ArrayLike, count: int = 10, apart: float | None = None, name: str | None = None
 ) -> list[HotSpot]:

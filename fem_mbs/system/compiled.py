@@ -17,6 +17,7 @@ from fem_mbs import contract as C
 from fem_mbs.compilation import compile_kernels
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.solvers.stepping import layout as S
+from fem_mbs.solvers.stepping.side_by_side import evaluate
 from fem_mbs.system.blocks import Block, Nodes
 from fem_mbs.system.callbacks import Callback, serve
 
@@ -304,9 +305,9 @@ class Compiled:
             if "callback" in block.type.par:
                 serve(block, hist, self.callbacks, ctl, fun, state)
             # equations of joints take little for each of their entries
-            C.runner(block.type.force, n * m * (min(m, _JOINT) if block.type.multipliers else m))(
-                job, 0, n, ctl, block.par, block.dof, block.rot, hist, fun,
-                state.Q, state.D, state.V, state.DD, state.U, fe, ke,
+            evaluate(
+                C.runner(block.type.force, n * m * (min(m, _JOINT) if block.type.multipliers else m)), job, 0, n, ctl,
+                block.par, block.dof, block.rot, hist, fun, state.Q, state.D, state.V, state.DD, state.U, fe, ke,
             )  # fmt: skip
             yield block, fe, ke
 
@@ -317,9 +318,10 @@ class Compiled:
             if job == C.START and not block.type.hist:
                 continue
             fe = np.zeros((n, C.N_LEDGER))
-            C.runner(block.type.report, n * block.type.local_dofs**2)(
-                job, 0, n, ctl, block.par, block.dof, block.rot, self.block_history(block), fun,
-                state.Q, state.D, state.V, state.DD, state.U, fe, np.zeros((0, 0, 0)),
+            evaluate(
+                C.runner(block.type.report, n * block.type.local_dofs**2), job, 0, n, ctl, block.par, block.dof,
+                block.rot, self.block_history(block), fun, state.Q, state.D, state.V, state.DD, state.U, fe,
+                np.zeros((0, 0, 0)),
             )  # fmt: skip
             if job == C.LEDGER:
                 ledger += fe.sum(axis=0)
@@ -352,8 +354,9 @@ class Compiled:
             for _, own, source, begin, count, dof in self.system.links[self.system.links[:, 0] == number].tolist():
                 self._act(table, self.blocks[source], max(first, own), min(last, own + count), begin - own, dof, first,
                           ctl, fun, state)  # fmt: skip
-        C.runner(block.type.report, (last - first) * block.type.local_dofs**2)(
-            C.OUTPUT, first, last, ctl, block.par, block.dof, block.rot, self.block_history(block).copy(), fun,
+        evaluate(
+            C.runner(block.type.report, (last - first) * block.type.local_dofs**2), C.OUTPUT, first, last, ctl,
+            block.par, block.dof, block.rot, self.block_history(block).copy(), fun,
             state.Q, state.D, state.V, state.DD, state.U, table, np.zeros((0, 0, 0)),
         )  # fmt: skip
         return table

@@ -11,7 +11,7 @@ Theory: docs/theory.md, sections 8 and 9, "The matrices".
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from functools import cached_property
 from typing import NamedTuple
@@ -23,7 +23,8 @@ from scipy.sparse import csc_matrix, csr_matrix, vstack
 from fem_mbs import contract as C
 from fem_mbs.solvers.distributed.matrix import compressed
 from fem_mbs.solvers.stepping.layout import State
-from fem_mbs.solvers.stepping.pattern import add_entries, element_slots, matrix_pattern
+from fem_mbs.solvers.stepping.pattern import element_slots, matrix_pattern
+from fem_mbs.solvers.stepping.side_by_side import TOGETHER, add_matrices, evaluate
 from fem_mbs.system.blocks import Block, chosen_rows
 from fem_mbs.system.callbacks import serve
 from fem_mbs.system.compiled import Compiled, prepare
@@ -32,7 +33,7 @@ from fem_mbs.system.states import at_rest, crosses
 
 __all__ = ["ElementSet", "Level", "Matrices", "Tangent", "constraint_rows", "control", "function_table", "matrices_of"]
 
-_TILE = 1 << 22  # entries of element matrices at a time
+_TILE = 1 << 22  # entries of element matrices that `Matrices.tiles` holds at a time
 #: Entries of element matrices from which on their places are found again rather than kept beside factors.
 _MANY = 100_000_000
 _ROUND_OFF = 1e-13  # of opposite entries of element matrices, over the largest entry of the matrix
@@ -212,43 +213,73 @@ class Matrices:
         other.compiled = elements
         return other
 
+    @property
+    def size(self) -> int:
+        """Return the number of entries of a matrix."""
+        return self._places.pattern[1].size
+
+    def places(self, block: Block, first: int, last: int) -> np.ndarray:
+        """Return the places (k,) of the entries of elements ``first`` ... ``last`` - 1 of a block in a matrix."""
+        number = next(i for i, other in enumerate(self.compiled.blocks) if other is block)
+        each = block.type.local_dofs**2
+        begin = self._first[number]
+        return self._places.slot[begin + first * each : begin + last * each]
+
     def tiles(
         self, job: int, ctl: np.ndarray, fun: np.ndarray, state: State, blocks: Sequence[Block] | None = None
     ) -> Iterator[tuple[Block, int, int, np.ndarray, np.ndarray]]:
         """Yield (block, first, last, fe (k, m), ke (k, m, m)) of elements first ... last - 1; the arrays are used
         again."""
+        for block, fe, evaluated in self._evaluators(job, ctl, fun, state, blocks):
+            m = block.type.local_dofs
+            ke = np.zeros((len(fe), m, m))
+            for first in range(0, block.size, len(fe)):
+                last = min(first + len(fe), block.size)
+                own = fe[: last - first], ke[: last - first]
+                evaluated(first, last, *own)
+                yield block, first, last, *own
+
+    def _evaluators(
+        self, job: int, ctl: np.ndarray, fun: np.ndarray, state: State, blocks: Sequence[Block] | None
+    ) -> Iterator[tuple[Block, np.ndarray, Callable[..., None]]]:
+        """Yield (block, fe (k, m), evaluated) for every block, k elements being a tile; ``evaluated(first, last, fe,
+        ke)`` evaluates some elements."""
         prepare(self.compiled.blocks if blocks is None else blocks)
         for block in self.compiled.blocks if blocks is None else blocks:
             m = block.type.local_dofs
-            step = max(1, _TILE // (m * m))
             hist = self.compiled.block_history(block)
             if "callback" in block.type.par:
                 serve(block, hist, self.compiled.callbacks, ctl, fun, state)
-            fe = np.zeros((min(step, block.size), m))
-            ke = np.zeros((min(step, block.size), m, m))
-            for first in range(0, block.size, step):
-                last = min(first + step, block.size)
-                C.runner(block.type.force, block.size * m * m)(
-                    job, first, last, ctl, block.par, block.dof, block.rot, hist, fun,
+            function = C.runner(block.type.force, block.size * m * m)
+
+            def evaluated(first, last, fe, ke, block=block, hist=hist, function=function) -> None:
+                evaluate(
+                    function, job, first, last, ctl, block.par, block.dof, block.rot, hist, fun,
                     state.Q, state.D, state.V, state.DD, state.U, fe, ke,
                 )  # fmt: skip
-                yield block, first, last, fe[: last - first], ke[: last - first]
+
+            yield block, np.zeros((min(max(1, _TILE // (m * m)), block.size), m)), evaluated
 
     def tangent(
         self, ctl: np.ndarray, fun: np.ndarray, state: State, blocks: Sequence[Block] | None = None
     ) -> tuple[np.ndarray, csr_matrix]:
         """Return the residual (N,) and the tangent (N, N) of these blocks (all, if None)."""
         n = self.compiled.n_dof
-        (indptr, indices), slots = self._places.pattern, self._places.slot
+        indptr, indices = self._places.pattern
         r, values = np.zeros(n), np.zeros(indices.size)
-        index = {id(block): i for i, block in enumerate(self.compiled.blocks)}
         skew = 0.0
-        for block, first, last, fe, ke in self.tiles(C.TANGENT, ctl, fun, state, blocks):
-            r += np.bincount(block.dof[first:last].ravel(), fe.ravel(), n)
+        for block, fe, evaluated in self._evaluators(C.TANGENT, ctl, fun, state, blocks):
             m = block.type.local_dofs
-            at = self._first[index[id(block)]] + first * m * m
-            slot = slots[at : at + (last - first) * m * m]
-            skew = max(skew, C.runner(add_entries, slot.size)(ke, slot, values))
+            step = min(len(fe), max(1, TOGETHER // (m * m)))
+            ke = np.zeros((step, m, m))
+            for first in range(0, block.size, len(fe)):
+                last = min(first + len(fe), block.size)
+                for low in range(first, last, step):
+                    high = min(low + step, last)
+                    evaluated(low, high, fe[low - first : high - first], ke[: high - low])
+                    places = self.places(block, low, high)
+                    skew = max(skew, add_matrices(block.dof[low:high], ke[: high - low], places, values))
+                r += np.bincount(block.dof[first:last].ravel(), fe[: last - first].ravel(), n)
         r[self.compiled.dummy] = 0.0
         largest = max(values.max(initial=0.0), -values.min(initial=0.0))  # (no copy: there are many)
         self.skewed = skew > _ROUND_OFF * largest

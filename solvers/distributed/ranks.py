@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.errors import InputError
+from fem_mbs.threads import share_processors
 
 __all__ = ["INSTALL", "Ranks", "libraries", "ranks"]
 
@@ -69,6 +70,7 @@ class Ranks:
         _, _, self._MPI = libraries()
         self.comm = self._MPI.COMM_WORLD
         self.size, self.rank = int(self.comm.size), int(self.comm.rank)
+        share_processors(self.size)
 
     def sum(self, values: Any) -> np.ndarray:
         """Return the sum over all ranks of arrays of one shape."""

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
@@ -19,9 +18,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csc_array, csc_matrix
 from scipy.sparse.linalg import splu
-from threadpoolctl import ThreadpoolController
 
 from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.threads import one_blas_thread, renew_blas
 
 __all__ = [
     "INSTALL_CHOLMOD", "Effort", "ExactlySingular", "LinearSolveError", "NotPositiveDefinite", "TooLarge", "analyse",
@@ -65,18 +64,6 @@ class Effort:
     steps: int = 0
     restarts: int = 0
     breakdowns: int = 0
-
-
-@cache
-def _threads() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Limit BLAS to one thread: threads cost more than they bring on the small dense blocks of sparse factors."""
-    with _threads().limit(limits=1, user_api="blas"):
-        yield
 
 
 # --- SuperLU ---------------------------------------------------------------------------------------------------------
@@ -239,6 +226,7 @@ def _load_cholmod() -> tuple[type[_Cholmod04] | None, str]:
         return None, f"scikit-sparse cannot be loaded ({error})"
     except (ImportError, OSError, ValueError) as error:  # a missing library, an extension built for another numpy
         return None, f"scikit-sparse cannot be loaded ({error})"
+    renew_blas()
     version = metadata.version("scikit-sparse")
     if hasattr(cholmod, "CholeskyFactor"):
         return _Cholmod05, version

@@ -13,7 +13,7 @@ import numpy as np
 from fem_mbs.array_records import array_record
 
 # --- answers of `advance` ------------------------------------------------------------------------------------------
-DONE, NEED_FACTOR, NEED_SOLVE, NOT_CONVERGED, SINGULAR, NEED_USER, TURNED = 0, 1, 2, 3, 4, 5, 6
+DONE, NEED_FACTOR, NEED_SOLVE, NOT_CONVERGED, SINGULAR, NEED_USER, TURNED, NEED_ASSEMBLY = 0, 1, 2, 3, 4, 5, 6, 7
 
 # --- kinds of dofs -------------------------------------------------------------------------------------------------
 # STATE: state variables of elements, with equations of first order and no mass
@@ -58,8 +58,9 @@ MIDPOINT, NEWMARK, STATIC, EXPLICIT, CHAIN = 0, 1, 2, 3, 4
     USER,  # 0: no users' forces; 1: they are asked for before an assembly; 2: their answers are there
     READS,  # 1: forces depend on multipliers
     NO_LEDGER,  # 1: energies, momenta and works are not computed
-) = range(24)
-N_COUNTER = 24
+    OUTSIDE,  # 0: assemble here; 1: assemblies are asked for; 2: that of the iterate is there
+) = range(25)
+N_COUNTER = 25
 
 # --- real settings and results -------------------------------------------------------------------------------------
 (

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from fem_mbs.contract import is_plain, kernel
+from fem_mbs.contract import is_plain, kernel, shared_kernel
 from fem_mbs.solvers.linear.distinct import distinct
 
 __all__ = ["add_entries", "band_slots", "element_slots", "is_small", "matrix_pattern"]
@@ -176,11 +176,12 @@ def band_slots(equations: np.ndarray, n_eq: int, band: int) -> np.ndarray:
     return np.where((r >= 0) & (c >= 0), places, n_eq * width).ravel()
 
 
-@kernel
-def add_entries(matrices, slot, values):
-    """Add element matrices (e, m, m) at their places (e m m,) to the values of the columns.
+@shared_kernel
+def add_entries(matrices, rows, low, high, slot, values):
+    """Add rows of element matrices (e, m, m) at their places (e m m,) to the values of the columns.
 
-    Places behind the last are those of entries without an equation.
+    Added are local rows i with ``low`` <= rows[e, i] < ``high``; ranges of rows have no places in common.  Places
+    behind the last are those of entries without an equation.
 
     Returns:
         The largest difference of opposite entries of an element matrix, which costs little while it is at hand.
@@ -191,12 +192,13 @@ def add_entries(matrices, slot, values):
     for e in range(matrices.shape[0]):
         A = matrices[e]
         for i in range(m):
-            row = A[i]
-            for j in range(m):
-                s = slot[k + j]
-                if s < values.size:
-                    values[s] += row[j]
-            for j in range(i):
-                skew = max(skew, abs(row[j] - A[j, i]))
+            if low <= rows[e, i] < high:
+                row = A[i]
+                for j in range(m):
+                    s = slot[k + j]
+                    if s < values.size:
+                        values[s] += row[j]
+                for j in range(i):
+                    skew = max(skew, abs(row[j] - A[j, i]))
             k += m
     return skew

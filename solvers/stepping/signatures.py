@@ -13,7 +13,7 @@ from fem_mbs.solvers.chains import follow, midpoint
 from fem_mbs.solvers.differentiation import states, steps
 from fem_mbs.solvers.differentiation.layout import FOLLOW
 from fem_mbs.solvers.many_states import over_states
-from fem_mbs.solvers.stepping import assembly, explicit, gauge, motion, pattern, stepper
+from fem_mbs.solvers.stepping import assembly, explicit, gauge, motion, pattern, side_by_side, stepper
 from fem_mbs.solvers.stepping.gauge import RANK
 from fem_mbs.solvers.stepping.layout import OUTPUT_RECORD, STATE_RECORD, SYSTEM_RECORD
 
@@ -37,7 +37,8 @@ _ARGUMENTS = {
     follow.follow: f"{_STEPS}, i8 2, f8 2, f8 2, i8 1, f8 3, f8 3, f8 3, f8 3",
     gauge.set_null: "rank, int, f8 1",
     gauge.balance_increment: "rank, i4 1, f8 1, f8 1",
-    pattern.add_entries: "f8 3, i4 1, f8 1",
+    pattern.add_entries: "f8 3, i4 2, int, int, i4 1, f8 1",
+    side_by_side.add_vectors: "f8 2, i4 2, i1 1, f8 1, f8 1",
     **pattern.ARGUMENTS,
 }
 
@@ -45,7 +46,7 @@ _ARGUMENTS = {
 SETS = {
     "matrices": (pattern.add_entries, motion.director_velocities, call_by_address),
     "many states": (over_states,),
-    "patterns": tuple(pattern.ARGUMENTS),
+    "patterns": (*pattern.ARGUMENTS, side_by_side.add_vectors),
     "steps": (stepper.advance, assembly.report),
     "derivatives": (steps.advance, states.spread_state),
     "explicit": (explicit.advance, assembly.report),

@@ -9,6 +9,8 @@ when
     NEED_SOLVE       the same with the factors at hand
     NOT_CONVERGED    Newton-Raphson failed at step ``counter[STEP]``; the state is that of its start
     NEED_USER        forces of users' functions are to be found at the iterate: write them into ``hist``, call again
+    NEED_ASSEMBLY    assemble the residual, and the matrix if ``counter[REFACTOR]`` or ``counter[FULL]`` is 1, at the
+                     iterate outside, by several threads, then call again
     SINGULAR         the banded matrix has no pivot in equation ``counter[WORST]``
     TURNED           a node, that of dof ``counter[WORST]``, turns by more than a quarter of a turn in step
                      ``counter[STEP]``; the state is that of its start
@@ -63,6 +65,7 @@ from fem_mbs.solvers.stepping.layout import (
     MOST_INCREMENTS,
     MULTIPLIER,
     N_FRAMES,
+    NEED_ASSEMBLY,
     NEED_FACTOR,
     NEED_SOLVE,
     NEED_USER,
@@ -71,6 +74,7 @@ from fem_mbs.solvers.stepping.layout import (
     NORM,
     NOT_CONVERGED,
     ORDER,
+    OUTSIDE,
     PHASE,
     POSITION,
     READS,
@@ -98,6 +102,8 @@ from fem_mbs.solvers.stepping.layout import (
 from fem_mbs.solvers.stepping.motion import configure, director_velocities, normalise, predict, update, velocities
 from fem_mbs.solvers.stepping.predictor import choose_order
 
+#: Jobs of `equilibrium` beside those of elements.
+PLACE, JUDGE = 2, 3
 _BEGIN, _ASSEMBLE, _UPDATE, _COMMIT = 0, 1, 2, 3
 _ROUND_OFF = 4.0 * 2.0**-52
 _NEARLY = 1e-2  # residual over its limit, above which a step of fewer than two corrections makes another one
@@ -250,9 +256,13 @@ def commit(kernels, reports, system, state, output, ctl, fun, counter, real):
 def equilibrium(job, kernels, system, ctl, fun, state, real, counter):
     """Assemble the residual (and tangent) of statics at the configuration of U, driven dofs included.
 
+    With the job PLACE it only sets that configuration, and with JUDGE it takes an assembly that was made outside.
+
     Returns:
         Whether the residual is small.
     """
+    if job == JUDGE:
+        return small_residual(system, state, real, counter)
     Q, U = state.Q, state.U
     for i in range(system.driven.size):
         k = system.driven[i]
@@ -265,6 +275,8 @@ def equilibrium(job, kernels, system, ctl, fun, state, real, counter):
         copy(state.D[1], state.Dw[row])
     for k in range(U.size):
         state.Uw[k] = U[k] if system.kind[k] == MULTIPLIER else 0.0
+    if job == PLACE:
+        return False
     assemble(job, kernels, system, ctl, fun, state.Qw, state.Dw, state.V, state.DD, state.Uw, state)
     return small_residual(system, state, real, counter)
 
@@ -333,10 +345,16 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
             if counter[USER] == 1:
                 counter[USER] = 2
                 return NEED_USER
+            if counter[OUTSIDE] == 1:
+                counter[OUTSIDE] = 2
+                return NEED_ASSEMBLY
             if counter[USER] == 2:
                 counter[USER] = 1
-            # one call for all rules, since every call of a compiled function may be compiled into the caller
-            assemble(job, kernels, system, ctl, fun, Qk, Dk, state.V, state.DD, Uk, state)
+            if counter[OUTSIDE] == 2:
+                counter[OUTSIDE] = 1
+            else:
+                # one call for all rules, since every call of a compiled function may be compiled into the caller
+                assemble(job, kernels, system, ctl, fun, Qk, Dk, state.V, state.DD, Uk, state)
             small = small_residual(system, state, real, counter)
             if counter[ITERATION] <= 1 and real[WORST_VALUE] > _NEARLY and real[ETOL] == 0.0:
                 # errors of good first guesses have one sign over many steps; another correction takes them out

@@ -23,6 +23,7 @@ ORDER = (
     "fem_mbs.errors",
     "fem_mbs.declarations",
     "fem_mbs.progress",
+    "fem_mbs.threads",
     "fem_mbs.lowering",
     "fem_mbs.passes",
     "fem_mbs.linking",

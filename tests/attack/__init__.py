@@ -10,5 +10,11 @@ sample of each kind.
 
 import os
 
-for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "FEM_MBS_COMPILERS"):
+for _variable in (
+    "OPENBLAS_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "FEM_MBS_COMPILERS",
+    "FEM_MBS_THREADS",
+):
     os.environ.setdefault(_variable, "1")  # before numpy is imported: workers are forked

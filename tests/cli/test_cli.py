@@ -111,6 +111,16 @@ WRONG_CALLS = {
     "missing mesh": (("new", "no.msh"), 2, "fem-mbs: error: no.msh: there is no such file"),
     "restart of nothing": (("run", "model.toml", "-o", "nothing", "--restart"), 2, "fem-mbs: error: "),
     "restart by a word": (("run", "model.toml", "--restart=last"), 2, "--restart"),
+    "threads by a word": (
+        ("run", "model.toml", "--threads", "all"),
+        2,
+        "fem-mbs: error: --threads = all must be a whole number from 1 to",
+    ),
+    "no threads": (
+        ("check", "model.toml", "--threads", "0"),
+        2,
+        "fem-mbs: error: --threads = 0 must be a whole number from 1 to",
+    ),
     "unknown case": (("validate", "no-such-case"), 2, "fem-mbs: error: "),
     "animation of another kind": (("animate", "results", "-o", "a.avi"), 2, "unknown ending"),
 }
@@ -129,6 +139,29 @@ def test_wrong_calls(tmp_path, monkeypatch, fem_mbs, name):
     assert "Traceback" not in out + err
     if text.startswith("fem-mbs: error"):
         assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["run", "check"])
+def test_threads(tmp_path, fem_mbs, monkeypatch, command):
+    """The option sets the number, and counts before the variable; a small model uses one."""
+    from fem_mbs.solvers.stepping import side_by_side
+    from fem_mbs.threads import thread_count, use_threads
+
+    path = write(tmp_path, MINIMAL)
+    folder = ["-o", tmp_path / "out"] if command == "run" else []
+    monkeypatch.setenv("FEM_MBS_THREADS", "many")
+    assert fem_mbs(command, path, *folder) == (
+        2, "", f"fem-mbs: error: FEM_MBS_THREADS = many must be a whole number from 1 to 256; leave it out for all "
+        f"processors that the process may use ({len(os.sched_getaffinity(0))})\n",
+    )  # fmt: skip
+    with use_threads(None):
+        code, out, err = fem_mbs(command, path, *folder, "--threads", "3")
+        assert (code, err) == (0, "")
+        assert thread_count() == 3
+        assert "threads:" not in out
+        if command == "check":
+            monkeypatch.setattr(side_by_side, "OUTSIDE", 1)
+            assert "threads: 3 for element loops and assembly" in fem_mbs(command, path)[1]
 
 
 @pytest.mark.parametrize("command", ["run", "check"])

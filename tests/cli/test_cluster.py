@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 from fem_mbs import Model, ModelError, reduce_part, reduce_parts, run_tasks
-from fem_mbs.cluster import TaskFailure, TaskPool, TaskProgress, default_workers
+from fem_mbs.cluster import TaskFailure, TaskPool, TaskProgress
 from fem_mbs.errors import AnalysisError, InputError
+from fem_mbs.threads import available
 
 pytest.importorskip("distributed")
 
@@ -178,7 +179,7 @@ def test_without_dask(monkeypatch):
 
 def test_no_tasks_need_no_workers():
     assert run_tasks(square, []) == []
-    assert default_workers() >= 1
+    assert available() >= 1
 
 
 @pytest.mark.parametrize(

@@ -70,12 +70,16 @@ def test_entries_are_added_and_their_skewness_found():
         inside = eq >= 0
         np.add.at(wanted, np.ix_(eq[inside], eq[inside]), k[np.ix_(inside, inside)])
     values = np.zeros(indices.size)
-    assert add_entries(ke, slots, values) == 0.0
+    assert add_entries(ke, table, 0, n_eq, slots, values) == 0.0
     matrix = csc_matrix((values, indices, indptr), shape=(n_eq, n_eq)).toarray()
     assert np.allclose(matrix, wanted, atol=1e-14)
+    parts = np.zeros(indices.size)
+    for low, high in ((12, n_eq), (-2, 5), (5, 12)):  # ranges of rows, as several threads add them
+        add_entries(ke, table, low, high, slots, parts)
+    assert np.array_equal(parts, values)
     ke[4, 1, 3] += 0.25
     ke[5, 4, 0] -= 0.5
-    assert add_entries(ke, slots, values) == pytest.approx(0.5, rel=1e-14)
+    assert add_entries(ke, table, -2, n_eq, slots, values) == pytest.approx(0.5, rel=1e-14)
 
 
 @pytest.mark.parametrize("n_eq", [0, 1, 23])

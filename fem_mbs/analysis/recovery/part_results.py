@@ -40,6 +40,7 @@ from fem_mbs.results.fields import MODAL, field_key, is_continuum, part_file, sp
 from fem_mbs.results.folder import take
 from fem_mbs.results.modes.shapes import has_shapes
 from fem_mbs.results.reader import Results, Step
+from fem_mbs.threads import analysis
 
 __all__ = ["PlacedResult", "peak_results", "placed_parts", "recover", "stress_peaks", "write_parts"]
 
@@ -140,6 +141,7 @@ def placed_parts(results: Results) -> list[PlacedResult]:
     return found
 
 
+@analysis()
 def stress_peaks(results: Results, count: int = 10, apart: float | None = None) -> list[tuple[Step, HotSpot]]:
     """Return where, when and in which step the von Mises stress of reduced parts is largest, the largest first.
 
@@ -258,6 +260,7 @@ def _own_nodes(results: Results) -> int:
     return len(results.header["nodes"]) - int(results.header.get("recovered_nodes", 0))
 
 
+@analysis()
 def recover(results: Results, directory: str | Path | None = None, overwrite: bool = False) -> Results:
     """Write results with the whole mesh of every reduced part: a folder with the frames of all steps, read by
     everything that reads results.
@@ -343,6 +346,7 @@ def _recovered(results: Results, step: Step, frames: slice, meshes: list[_Mesh],
     return columns
 
 
+@analysis()
 def peak_results(results: Results, directory: str | Path) -> Results:
     """Write results of one frame in which every place of the parts has the largest von Mises stress that it sees in any
     step: what figures of peaks are made of.

@@ -54,6 +54,7 @@ from fem_mbs.solvers.linear.libraries import NotPositiveDefinite
 from fem_mbs.solvers.reduction.fixed_interface import FixedInterface, fixed_interface_parts
 from fem_mbs.solvers.reduction.free_interface import FreeModes, free_interface
 from fem_mbs.solvers.reduction.interface_bases import FREE_METHODS, free_basis, herting_basis
+from fem_mbs.threads import analysis
 
 __all__ = ["METHODS", "reduce_part"]
 
@@ -87,6 +88,7 @@ class _Basis:
 
 
 @waiting()
+@analysis()
 def reduce_part(
     model: Model | Linearised,
     interfaces: Mapping[str, Any],

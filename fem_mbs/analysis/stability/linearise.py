@@ -8,10 +8,12 @@ from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.analysis.steps.common.checks import check_rotor
 from fem_mbs.analysis.steps.common.options import Turning
 from fem_mbs.model.model import Model
+from fem_mbs.threads import analysis
 
 __all__ = ["linearise"]
 
 
+@analysis()
 def linearise(
     model: Model, *, rotor: str | None = None, speed: float | None = None, frame: str = "auto"
 ) -> Linearisation:  # fmt: skip

@@ -17,7 +17,7 @@ from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.linear.saddle import negative_count, negative_determinant
 from fem_mbs.solvers.linear.solver import LinearSolver, SingularMatrixError
 from fem_mbs.solvers.stepping import layout as S
-from fem_mbs.solvers.stepping import stepper
+from fem_mbs.solvers.stepping import side_by_side, stepper
 from fem_mbs.system.passages import refuse_passages
 
 __all__ = ["COUNTED", "UNSYMMETRIC", "Problem"]
@@ -77,9 +77,12 @@ class Problem:
             )  # fmt: skip
             s.renew_pairs()
             self.system.serve(s.ctl, self._funs[0], self.state, slopes=job == C.TANGENT)
-        return stepper.equilibrium(
-            job, s.kernels, self.system.system, s.ctl, self._funs[0], self.state, s.real, s.counter
-        )  # fmt: skip
+        given = s.kernels, self.system.system, s.ctl, self._funs[0], self.state
+        if side_by_side.threads_for(self.system.system.table) == 1:
+            return stepper.equilibrium(job, *given, s.real, s.counter)
+        stepper.equilibrium(stepper.PLACE, *given, s.real, s.counter)
+        s.assemble(job, s.ctl, self._funs[0])
+        return stepper.equilibrium(stepper.JUDGE, *given, s.real, s.counter)
 
     def residual(self, factor: float) -> tuple[np.ndarray, bool]:
         small = self._assemble(C.FORCE, factor)

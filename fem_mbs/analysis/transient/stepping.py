@@ -25,7 +25,7 @@ from fem_mbs.analysis.transient.settings import PREDICTORS, Settings
 from fem_mbs.analysis.transient.watch import Watcher
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.solvers.linear.solver import LinearSolver, SingularMatrixError, make_solver
-from fem_mbs.solvers.stepping import assembly, explicit, gauge, stepper
+from fem_mbs.solvers.stepping import assembly, explicit, gauge, side_by_side, stepper
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.pairing import has_pairs, pair_up, pairs_serve, restore_pairs, snapshot_pairs
@@ -504,6 +504,12 @@ class Stepping:
             return self.follower.advance(self, *given)
         return stepper.advance(*given, self.redundancy.rank)
 
+    def assemble(self, job: int, ctl: np.ndarray, fun: np.ndarray) -> None:
+        """Assemble residual, and matrix values for a TANGENT, at the present iterate by several threads."""
+        s = self.state
+        at = (s.Q, s.D, s.V, s.DD, s.U) if self.two_state else (s.Qw, s.Dw, s.V, s.DD, s.Uw)
+        side_by_side.assemble(job, self.kernels, self.compiled.system, ctl, fun, *at, s)
+
     def _advance(
         self, output: S.Output, ctl, funs, times: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
     ) -> int:
@@ -514,10 +520,14 @@ class Stepping:
         redundancy = self.redundancy
         if self.follower is not None and times is not None:
             self.follower.prepare(self, times)
+        self.counter[S.OUTSIDE] = self.follower is None and side_by_side.threads_for(self.compiled.system.table) > 1
         while True:
             answer = self._loop(output, ctl, funs)
             state = self.state
-            if answer == S.NEED_USER:
+            if answer == S.NEED_ASSEMBLY:
+                tangent = self.counter[S.REFACTOR] == 1 or self.counter[S.FULL] == 1
+                self.assemble(C.TANGENT if tangent else C.FORCE, ctl, funs[self.counter[S.STEP]])
+            elif answer == S.NEED_USER:
                 self.renew_pairs()
                 state = self.state
                 slopes = bool(self.counter[S.REFACTOR] or self.counter[S.FULL])

@@ -23,6 +23,7 @@ __all__ = [
     "REPLACE",
     "SET",
     "STRICT",
+    "THREADS",
     "UNITS",
     "complain",
     "output_console",
@@ -54,6 +55,25 @@ BACKEND = typer.Option(
 )
 OVERWRITE = typer.Option(
     "--overwrite", help="Take a folder of another model, or with files of others; only what fem-mbs wrote is removed."
+)
+
+
+def _use(number: str | None) -> str | None:
+    """Set the number of threads of the process, where the option gives one; refuse numbers that are none."""
+    from fem_mbs.threads import thread_count, use_threads
+
+    if number is not None:
+        use_threads(number, "--threads")
+    thread_count()
+    return number
+
+
+THREADS = typer.Option(
+    "--threads",
+    help="Number of threads; no result depends on it.",
+    metavar="N",
+    callback=_use,
+    show_default="FEM_MBS_THREADS, or as many as processors",
 )
 REPLACE = typer.Option("--overwrite", help="Replace a file that is there, whatever it is.")
 FOLDER = typer.Argument(help="Folder with the results of a run.", show_default=False)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fem_mbs.cli.commands.common import ALLOW, BACKEND, FOLDER, OVERWRITE, REPLACE, STRICT, output_console
+from fem_mbs.cli.commands.common import ALLOW, BACKEND, FOLDER, OVERWRITE, REPLACE, STRICT, THREADS, output_console
 from fem_mbs.errors import InputError
 
 __all__ = ["commands"]
@@ -97,6 +97,7 @@ def reduce_(
     strict: Annotated[bool, STRICT] = False,
     allow: Annotated[bool, ALLOW] = False,
     backend: Annotated[str, BACKEND] = "local",
+    threads: Annotated[str | None, THREADS] = None,
 ) -> None:
     """Reduce parts to their interfaces and a few modes, and write each to a file."""
     from fem_mbs.cli.reduce import reduce_files
@@ -147,6 +148,7 @@ def recover(
         typer.Option("-o", "--output", help="Folder for the results of the whole mesh.", show_default="DIR-recovered"),
     ] = None,
     overwrite: Annotated[bool, OVERWRITE] = False,
+    threads: Annotated[str | None, THREADS] = None,
 ) -> None:
     """Write results with the whole mesh of reduced parts, for plot, animate, export and ParaView."""
     from fem_mbs.analysis.recovery.part_results import recover as recovered

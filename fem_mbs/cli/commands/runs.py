@@ -15,6 +15,7 @@ from fem_mbs.cli.commands.common import (
     OVERWRITE,
     SET,
     STRICT,
+    THREADS,
     UNITS,
     complain,
     output_console,
@@ -65,6 +66,7 @@ def check(
     settings: Annotated[list[str] | None, SET] = None,
     strict: Annotated[bool, STRICT] = False,
     allow: Annotated[bool, ALLOW] = False,
+    threads: Annotated[str | None, THREADS] = None,
 ) -> None:
     """Read a model, try its start, and explain what it means."""
     refuse_set(model, settings)
@@ -103,6 +105,7 @@ def run(
     allow: Annotated[bool, ALLOW] = False,
     units: Annotated[str, UNITS] = "",
     backend: Annotated[str, BACKEND] = "local",
+    threads: Annotated[str | None, THREADS] = None,
 ) -> None:
     """Simulate a model and write its results."""
     from fem_mbs.analysis.distributed.backends import backend_named
