@@ -49,6 +49,7 @@ from fem_mbs.solvers.linear.libraries import (
     lu_factors,
     one_blas_thread,
 )
+from fem_mbs.solvers.linear.supernodal import SupernodalFactors, serves
 
 __all__ = [
     "CholmodSolver",
@@ -511,6 +512,7 @@ class CholmodSolver(_Refined):
         self._m = np.flatnonzero(mask)
         self._cut = np.flatnonzero((rows != cols) & (p.apart[rows] | p.apart[cols]))
         self._apart = np.flatnonzero(p.apart)
+        self._blocks: SupernodalFactors | None = None
         self.reset()
 
     def _find(self, keys: np.ndarray) -> np.ndarray:
@@ -525,6 +527,7 @@ class CholmodSolver(_Refined):
         self._patience = PATIENCE[0]
         self._probe = True
         self._norm = 0.0
+        self._supernodal = serves(self._p.n, len(self._m))
         self._lu.reset()
 
     def factor(self, values: np.ndarray) -> None:
@@ -589,15 +592,31 @@ class CholmodSolver(_Refined):
         self._row = self._col = 1.0 / np.sqrt(scale)
         if self._norm == 0.0:
             self._set_norm()
+        self.counts.factorisations += 1
+        self.counts.cholmod += 1
+        if self._supernodal and self._factor_blocks():
+            return True
         if self._ldl is None:
             self._ldl = analyse(self._S, supernodal=False, quiet=False)
             self.counts.analyses += 1
-        self.counts.factorisations += 1
-        self.counts.cholmod += 1
         try:
             self._ldl.factor(self._S)
         except LinearSolveError:  # a pivot is zero
             return False
+        self._factors = self._ldl
+        return True
+
+    def _factor_blocks(self) -> bool:
+        """Factor S by supernodes; where its K is not positive definite, leave it and the following ones to L D L^T."""
+        if self._blocks is None:
+            self._blocks = SupernodalFactors(self._S.indices, self._S.indptr, self._p.multipliers)
+            self.counts.analyses += 1
+        try:
+            self._blocks.factor(self._S.data)
+        except LinearSolveError:
+            self._supernodal = False
+            return False
+        self._factors = self._blocks
         return True
 
     def _strengthen(self, k: np.ndarray, g: np.ndarray) -> bool:
@@ -623,7 +642,7 @@ class CholmodSolver(_Refined):
         return True
 
     def _apply(self, b: np.ndarray) -> np.ndarray:
-        return self._ldl.solve(b)
+        return self._factors.solve(b)
 
     def _grown(self, x: np.ndarray, b: np.ndarray) -> int | None:
         if self._m.size:
