@@ -58,8 +58,9 @@ MIDPOINT, NEWMARK, STATIC, EXPLICIT, CHAIN = 0, 1, 2, 3, 4
     USER,  # 0: no users' forces; 1: they are asked for before an assembly; 2: their answers are there
     READS,  # 1: forces depend on multipliers
     NO_LEDGER,  # 1: energies, momenta and works are not computed
-) = range(24)
-N_COUNTER = 24
+    PATIENT,  # 1: a factorisation costs many solutions, so factors are kept while they contract at all well
+) = range(25)
+N_COUNTER = 25
 
 # --- real settings and results -------------------------------------------------------------------------------------
 (RTOL, CTOL, FLOOR_X, FLOOR_T, NORM, WORST_VALUE, BETA, GAMMA, LENGTH, ALPHA_M, ALPHA_F, TURN) = range(12)
