@@ -150,8 +150,12 @@ class LinearSolver(Protocol):
 class TurningSolver(LinearSolver, Protocol):
     """A solver whose factors are taken along by the parts that turn."""
 
-    def take_frames(self, frames: NodeFrames) -> bool:
-        """Take the nodes of parts that turn; return whether factors will be taken along."""
+    @property
+    def keeps(self) -> bool:
+        """Return whether a factorisation costs so many solutions that factors should be kept."""
+
+    def take_frames(self, frames: NodeFrames) -> None:
+        """Take the nodes of parts that turn."""
 
     def factor(self, values: np.ndarray, rotations: Rotations | None = None) -> None:
         """Factor as `LinearSolver.factor` does, in the frames that parts have by these rotations."""
@@ -554,10 +558,14 @@ class CholmodSolver(_Refined):
         self._supernodal = serves(self._p.n, len(self._m))
         self._lu.reset()
 
-    def take_frames(self, frames: NodeFrames) -> bool:
+    @property
+    def keeps(self) -> bool:
+        """Return whether factors should be kept, as `TurningSolver.keeps` says."""
+        return serves(self._p.n, len(self._m))
+
+    def take_frames(self, frames: NodeFrames) -> None:
         """Take frames as `TurningSolver.take_frames` says."""
-        self._frames = frames if serves(self._p.n, len(self._m)) else None
-        return self._frames is not None
+        self._frames = frames
 
     def factor(self, values: np.ndarray, rotations: Rotations | None = None) -> None:
         """Factor as `TurningSolver.factor` says."""

@@ -22,6 +22,9 @@ __all__ = ["SupernodalFactors", "serves"]
 
 #: Unknowns from which on supernodes pay: below, the analysis by METIS and BLAS on small blocks cost more than they save.
 LEAST = 1500
+#: Entries per unknown of one triangle of the matrices of solids: there the order of METIS is the best, and no other is
+#: looked at.
+_SOLID = 25
 #: Multipliers up to which a dense Schur complement serves: each costs a solution per factorisation.
 MOST_MULTIPLIERS = 48
 #: Unknowns from which on factors may have more entries than integers of 32 bits count.
@@ -68,7 +71,8 @@ class SupernodalFactors:
         self._K.data[:] = values[self._own]
         with one_blas_thread():
             if self._factor is None:
-                self._factor = analyse(self._K, supernodal=True, order="metis")
+                order = "metis" if self._K.nnz > _SOLID * self._inner.size else "default"
+                self._factor = analyse(self._K, supernodal=None, order=order)
             self._factor.factor(self._K)
             if not self._m.size:
                 return
@@ -84,11 +88,10 @@ class SupernodalFactors:
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         """Return x (n,) of S x = b."""
-        with one_blas_thread():
-            if not self._m.size:
-                return self._factor.solve(b)
-            u = self._factor.solve(b[self._inner])
-            y = scipy.linalg.cho_solve(self._C, self._G @ u - b[self._m])
-            x = np.empty(self._n)
-            x[self._inner], x[self._m] = u - self._Y @ y, y
+        if not self._m.size:
+            return self._factor.solve(b)
+        u = self._factor.solve(b[self._inner])
+        y = scipy.linalg.cho_solve(self._C, self._G @ u - b[self._m])
+        x = np.empty(self._n)
+        x[self._inner], x[self._m] = u - self._Y @ y, y
         return x

@@ -22,9 +22,10 @@ class PartFrames:
     """Best-fit rotations of the parts since their places in the model (Kabsch 1976, doi:10.1107/S0567739476001873)."""
 
     def __init__(self, compiled: Compiled):
+        assert compiled.pattern is not None
         system, self._dim = compiled.system, compiled.dimension
         self._parts: list[tuple[np.ndarray, np.ndarray]] = []
-        first, part = [], []
+        equations, part = [], []
         for begin, end in zip(system.part[:-1], system.part[1:], strict=True):
             dofs = system.part_dofs[begin:end].astype(np.int64)[:, None] + np.arange(self._dim)
             x = compiled.nodes.x[np.searchsorted(compiled.offset, dofs[:, 0]), : self._dim]
@@ -32,24 +33,20 @@ class PartFrames:
             sizes = np.linalg.svd(arms.T @ arms, compute_uv=False)
             if not sizes[1] > _LINE**2 * sizes[0]:
                 continue
-            equations = system.equation[dofs].astype(np.int64)
-            whole = equations[:, 0] >= 0
-            for k in range(1, self._dim):
-                whole &= equations[:, k] == equations[:, 0] + k
-            first.append(equations[whole, 0])
-            part.append(np.full(int(whole.sum()), len(self._parts)))
+            equations.append(system.equation[dofs])
+            part.append(np.full(len(dofs), len(self._parts)))
             self._parts.append((dofs, arms))
-        self.nodes: NodeFrames | None = None
-        if self._parts and compiled.pattern is not None:
-            self.nodes = NodeFrames(np.concatenate(first), np.concatenate(part), self._dim, *compiled.pattern)
-
-    @property
-    def serve(self) -> bool:
-        """Return whether there is anything that turns."""
-        return self.nodes is not None and self.nodes.count > 0
+        self._none = np.zeros((0, self._dim, self._dim))
+        self.nodes = NodeFrames(
+            np.concatenate([np.zeros((0, self._dim), np.int64), *equations]),
+            np.concatenate([np.zeros(0, np.int64), *part]),
+            *compiled.pattern,
+        )
 
     def at(self, state: S.State, two_state: bool) -> tuple[np.ndarray, np.ndarray]:
         """Return the rotations (p, d, d) in the middle and at the end of a step; of one-state rules both at the end."""
+        if not self._parts:
+            return self._none, self._none
         last = np.array([self._fit(dofs, arms, state.Q[1]) for dofs, arms in self._parts])
         if not two_state:
             return last, last

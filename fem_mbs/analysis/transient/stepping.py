@@ -128,10 +128,10 @@ class Stepping:
         solver = make_solver(
             compiled.n_equations, indptr, indices, kind == S.MULTIPLIER, prefer=prefer, apart=kind == S.STATE
         )
-        if isinstance(solver, CholmodSolver) and self.rule != "static" and compiled.system.part.size > 1:
-            frames = PartFrames(compiled)
-            if frames.nodes is not None and frames.serve and solver.take_frames(frames.nodes):
-                self._frames = frames
+        turning = self.pairs or compiled.system.part.size > 1
+        if turning and self.rule != "static" and isinstance(solver, CholmodSolver) and solver.keeps:
+            self._frames = PartFrames(compiled)
+            solver.take_frames(self._frames.nodes)
         return solver
 
     def renew_pairs(self, anyway: bool = False) -> None:
