@@ -45,14 +45,22 @@ REACH, ACTIVE, WIDTHS, CORNERS = 5, 6, 7, 10
 FACE_COLUMNS = (
     "distance [m]", "active", "width 1", "width 2", "width 3", "corner 1", "corner 2", "corner 3", "part a", "part b",
 )  # fmt: skip
+_SLACK = 1e-6  # over the reach and over widths: what is nearer to touching is looked at in full
 
 
 @inner
 def face_apart(par, e, I):
-    """Return whether the ball is outside of a ball around the triangle and all beyond it that may touch."""
+    """Return whether the ball is outside of a ball around the triangle and all beyond it that may touch, or has a gap,
+    or a foot where the weight is zero.  What is within round-off of touching is not apart."""
     far = I[WW] + (I[UU] + I[VV] + 2 * I[UV]) / 9 - 2 * (I[UW] + I[VW]) / 3
     reach = par[e, REACH] + math.sqrt(max(I[UU], I[VV], I[UU] + I[VV] - 2 * I[UV]))
-    return far > reach * reach
+    if far > reach * reach:
+        return True
+    x, y, gap = face_places(par, e, I)
+    if gap > _SLACK * reach:
+        return True
+    least = -1.0 - _SLACK
+    return 1 - x - y < least * par[e, WIDTHS] or x < least * par[e, WIDTHS + 1] or y < least * par[e, WIDTHS + 2]
 
 
 @inner

@@ -90,11 +90,15 @@ def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 rate = sf * (V[2, k] + alpha * V[1, k]) if one_state else factor * U[k] - h * V[0, k]
                 y[b, i] = rate - sf * ctl[GX + i]
         for a in range(n):
-            for i in range(dim):
-                s = 0.0
-                for b in range(n):
-                    s += M[a, b] * y[b, i]
-                f[a * dim + i] = s
+            # sums of all directions side by side
+            s0, s1, s2 = 0.0, 0.0, 0.0
+            for b in range(n):
+                m = M[a, b]
+                s0 += m * y[b, 0]
+                s1 += m * y[b, 1]
+                s2 += m * y[b, dim - 1]
+            f[a * dim], f[a * dim + 1] = s0, s1
+            f[a * dim + dim - 1] = s2
         if job == TANGENT:
             K = ke[e - e0]
             K[:] = 0.0

@@ -111,6 +111,28 @@ _TABLE, _START, _POINTS = _tables()
 
 
 @inner
+def _jacobian(p, n, at, J):
+    """Write the derivatives of the places by the local coordinates to J (3, 3), with the table's gradients at ``at``."""
+    # nine sums side by side: each waits for its own last addition only
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for a in range(n):
+        x, y, z = p[NODES + 3 * a], p[NODES + 3 * a + 1], p[NODES + 3 * a + 2]
+        r, s, t = _TABLE[at + a], _TABLE[at + n + a], _TABLE[at + 2 * n + a]
+        xx += x * r
+        xy += x * s
+        xz += x * t
+        yx += y * r
+        yy += y * s
+        yz += y * t
+        zx += z * r
+        zy += z * s
+        zz += z * t
+    J[0, 0], J[0, 1], J[0, 2] = xx, xy, xz
+    J[1, 0], J[1, 1], J[1, 2] = yx, yy, yz
+    J[2, 0], J[2, 1], J[2, 2] = zx, zy, zz
+
+
+@inner
 def _geometry(kind, p, n, g, w, gm, J, Ji):
     """Fill g (q, 3, n) with the gradients of the shape functions and w (q,) with the volumes of the integration points.
 
@@ -119,12 +141,7 @@ def _geometry(kind, p, n, g, w, gm, J, Ji):
     width = 4 + 3 * n
     for q in range(_POINTS[kind]):
         at = _START[kind] + q * width
-        for i in range(3):
-            for k in range(3):
-                s = 0.0
-                for a in range(n):
-                    s += p[NODES + 3 * a + i] * _TABLE[at + 1 + k * n + a]
-                J[i, k] = s
+        _jacobian(p, n, at + 1, J)
         det = inverse3(J, Ji)
         w[q] = det * _TABLE[at]
         for i in range(3):

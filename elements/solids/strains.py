@@ -79,12 +79,23 @@ def inverse3(J, out):
 @inner
 def gradient(g, u, n, A):
     """Write sum_a u_a (x) g_a to A."""
-    for i in range(3):
-        for j in range(3):
-            s = 0.0
-            for a in range(n):
-                s += u[a, i] * g[j, a]
-            A[i, j] = s
+    # nine sums side by side: each waits for its own last addition only
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for a in range(n):
+        p, q, r = g[0, a], g[1, a], g[2, a]
+        x, y, z = u[a, 0], u[a, 1], u[a, 2]
+        xx += x * p
+        xy += x * q
+        xz += x * r
+        yx += y * p
+        yy += y * q
+        yz += y * r
+        zx += z * p
+        zy += z * q
+        zz += z * r
+    A[0, 0], A[0, 1], A[0, 2] = xx, xy, xz
+    A[1, 0], A[1, 1], A[1, 2] = yx, yy, yz
+    A[2, 0], A[2, 1], A[2, 2] = zx, zy, zz
 
 
 @inner

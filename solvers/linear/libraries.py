@@ -112,11 +112,12 @@ class _Cholmod04:
 
     matrix = csc_matrix
 
-    def __init__(self, A, supernodal: bool, order: str, quiet: bool):
+    def __init__(self, A, supernodal: bool | None, order: str, quiet: bool):
         from sksparse import cholmod
 
-        self._library, self._supernodal, self._quiet = cholmod, supernodal, quiet
-        self._factor = self._attempt(self._analysed, A, "supernodal" if supernodal else "simplicial", order)
+        self._library, self._supernodal, self._quiet = cholmod, supernodal is not False, quiet
+        mode = {True: "supernodal", False: "simplicial", None: "auto"}[supernodal]
+        self._factor = self._attempt(self._analysed, A, mode, order)
 
     def _analysed(self, A, mode: str, order: str) -> Any:
         return self._library.analyze(A, mode=mode, ordering_method=order, use_long=A.indices.dtype == np.int64)
@@ -181,7 +182,7 @@ class _Cholmod05(_Cholmod04):
 
     matrix = csc_array
 
-    def __init__(self, A, supernodal: bool, order: str, quiet: bool):
+    def __init__(self, A, supernodal: bool | None, order: str, quiet: bool):
         super().__init__(A, supernodal, order, quiet=True)  # it warns of every small pivot of a multiplier
 
     def _analysed(self, A, mode: str, order: str) -> Any:
@@ -255,10 +256,12 @@ def lower_triangle(values: np.ndarray, rows: np.ndarray, indptr: np.ndarray) -> 
     return A
 
 
-def analyse(A: Any, supernodal: bool, order: str = "default", quiet: bool = True) -> _Cholmod04:
+def analyse(A: Any, supernodal: bool | None, order: str = "default", quiet: bool = True) -> _Cholmod04:
     """Return CHOLMOD's analysis of the pattern of a `lower_triangle`: for L L^T (``supernodal``) or for L D L^T.
 
     Args:
+        supernodal: None: supernodes where the library expects so many operations per entry that they pay, for positive
+            definite matrices alone.
         order: of the unknowns: "default", "metis", "amd".
         quiet: leave out the library's warnings of small pivots; that costs microseconds, which count in a step loop.
     """

@@ -37,7 +37,9 @@ import numpy as np
 from scipy.sparse import csc_array, csc_matrix
 
 from fem_mbs.errors import ModelError
+from fem_mbs.solvers.linear.broyden import Broyden
 from fem_mbs.solvers.linear.distinct import distinct
+from fem_mbs.solvers.linear.frames import NodeFrames
 from fem_mbs.solvers.linear.krylov import flexible_gmres
 from fem_mbs.solvers.linear.libraries import (
     ExactlySingular,
@@ -49,6 +51,7 @@ from fem_mbs.solvers.linear.libraries import (
     lu_factors,
     one_blas_thread,
 )
+from fem_mbs.solvers.linear.supernodal import SupernodalFactors, serves
 
 __all__ = [
     "CholmodSolver",
@@ -56,6 +59,7 @@ __all__ = [
     "LinearSolver",
     "SingularMatrixError",
     "SuperLUSolver",
+    "TurningSolver",
     "make_solver",
     "solver_names",
 ]
@@ -85,6 +89,10 @@ PATIENCE = (4, 64)
 THREADS_MATTER = 1000
 #: Size of a diagonal entry, over the largest of its column, from which on SuperLU takes it as the pivot.
 _THRESHOLD = 0.1
+
+
+#: Rotations (p, d, d) of the rows and of the columns of parts.
+Rotations = tuple[np.ndarray, np.ndarray]
 
 
 class SingularMatrixError(LinearSolveError):
@@ -137,6 +145,24 @@ class LinearSolver(Protocol):
 
     def reset(self) -> None:
         """Forget all knowledge of earlier matrices: the next call does what a new solver would do."""
+
+
+class TurningSolver(LinearSolver, Protocol):
+    """A solver whose factors are taken along by the parts that turn."""
+
+    @property
+    def keeps(self) -> bool:
+        """Return whether a factorisation costs so many solutions that factors should be kept."""
+
+    def take_frames(self, frames: NodeFrames) -> None:
+        """Take the nodes of parts that turn."""
+
+    def factor(self, values: np.ndarray, rotations: Rotations | None = None) -> None:
+        """Factor as `LinearSolver.factor` does, in the frames that parts have by these rotations."""
+
+    def approximate(self, rhs: np.ndarray, rotations: Rotations, begins: bool) -> np.ndarray:
+        """Return an increment (n,) of a quasi-Newton iteration by the factors alone, which are those of a matrix at
+        other rotations; ``begins``: it is the first one of a sequence, else it follows the one returned last."""
 
 
 class _Pattern:
@@ -511,6 +537,10 @@ class CholmodSolver(_Refined):
         self._m = np.flatnonzero(mask)
         self._cut = np.flatnonzero((rows != cols) & (p.apart[rows] | p.apart[cols]))
         self._apart = np.flatnonzero(p.apart)
+        self._blocks: SupernodalFactors | None = None
+        self._frames: NodeFrames | None = None
+        self._turned: Rotations | None = None
+        self._broyden = Broyden()
         self.reset()
 
     def _find(self, keys: np.ndarray) -> np.ndarray:
@@ -525,11 +555,22 @@ class CholmodSolver(_Refined):
         self._patience = PATIENCE[0]
         self._probe = True
         self._norm = 0.0
+        self._supernodal = serves(self._p.n, len(self._m))
         self._lu.reset()
 
-    def factor(self, values: np.ndarray) -> None:
-        """Factor as `LinearSolver.factor` says."""
+    @property
+    def keeps(self) -> bool:
+        """Return whether factors should be kept, as `TurningSolver.keeps` says."""
+        return serves(self._p.n, len(self._m))
+
+    def take_frames(self, frames: NodeFrames) -> None:
+        """Take frames as `TurningSolver.take_frames` says."""
+        self._frames = frames
+
+    def factor(self, values: np.ndarray, rotations: Rotations | None = None) -> None:
+        """Factor as `TurningSolver.factor` says."""
         self._factored = False
+        self._turned = rotations if self._frames is not None else None
         self._p.take(values)
         if self._wait > 0:
             self._wait -= 1
@@ -563,6 +604,8 @@ class CholmodSolver(_Refined):
         p = self._p
         padded, S = self._padded, self._S.data
         padded[:-1] = p.values
+        if self._frames is not None and self._turned is not None:
+            self._frames.matrix(padded, *self._turned)
         np.take(padded, self._first, out=S)
         S += padded[self._second]
         S *= 0.5
@@ -589,15 +632,31 @@ class CholmodSolver(_Refined):
         self._row = self._col = 1.0 / np.sqrt(scale)
         if self._norm == 0.0:
             self._set_norm()
+        self.counts.factorisations += 1
+        self.counts.cholmod += 1
+        if self._supernodal and self._factor_blocks():
+            return True
         if self._ldl is None:
             self._ldl = analyse(self._S, supernodal=False, quiet=False)
             self.counts.analyses += 1
-        self.counts.factorisations += 1
-        self.counts.cholmod += 1
         try:
             self._ldl.factor(self._S)
         except LinearSolveError:  # a pivot is zero
             return False
+        self._factors = self._ldl
+        return True
+
+    def _factor_blocks(self) -> bool:
+        """Factor S by supernodes; where its K is not positive definite, leave it and the following ones to L D L^T."""
+        if self._blocks is None:
+            self._blocks = SupernodalFactors(self._S.indices, self._S.indptr, self._p.multipliers)
+            self.counts.analyses += 1
+        try:
+            self._blocks.factor(self._S.data)
+        except LinearSolveError:
+            self._supernodal = False
+            return False
+        self._factors = self._blocks
         return True
 
     def _strengthen(self, k: np.ndarray, g: np.ndarray) -> bool:
@@ -623,7 +682,22 @@ class CholmodSolver(_Refined):
         return True
 
     def _apply(self, b: np.ndarray) -> np.ndarray:
-        return self._ldl.solve(b)
+        return self._by_factors(b, self._turned)
+
+    def _by_factors(self, b: np.ndarray, rotations: Rotations | None) -> np.ndarray:
+        if rotations is None or self._frames is None:
+            return self._factors.solve(b)
+        return self._frames.back(self._factors.solve(self._frames.into(b, rotations[0])), rotations[1])
+
+    def approximate(self, rhs: np.ndarray, rotations: Rotations, begins: bool) -> np.ndarray:
+        """Solve as `TurningSolver.approximate` says."""
+        if self._use_lu or self._turned is None:
+            return self.solve(rhs)
+        self.counts.solves += 1
+        x = self._by_factors(self._right_side(rhs), rotations)
+        if begins:
+            self._broyden.restart()
+        return self._broyden.step(x, self._col)
 
     def _grown(self, x: np.ndarray, b: np.ndarray) -> int | None:
         if self._m.size:

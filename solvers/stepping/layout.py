@@ -59,8 +59,9 @@ MIDPOINT, NEWMARK, STATIC, EXPLICIT, CHAIN = 0, 1, 2, 3, 4
     READS,  # 1: forces depend on multipliers
     NO_LEDGER,  # 1: energies, momenta and works are not computed
     OUTSIDE,  # 0: assemble here; 1: assemblies are asked for; 2: that of the iterate is there
-) = range(25)
-N_COUNTER = 25
+    PATIENT,  # 1: a factorisation costs many solutions, so factors are kept while they contract at all well
+) = range(26)
+N_COUNTER = 26
 
 # --- real settings and results -------------------------------------------------------------------------------------
 (

@@ -75,6 +75,7 @@ from fem_mbs.solvers.stepping.layout import (
     NOT_CONVERGED,
     ORDER,
     OUTSIDE,
+    PATIENT,
     PHASE,
     POSITION,
     READS,
@@ -108,6 +109,7 @@ _BEGIN, _ASSEMBLE, _UPDATE, _COMMIT = 0, 1, 2, 3
 _ROUND_OFF = 4.0 * 2.0**-52
 _NEARLY = 1e-2  # residual over its limit, above which a step of fewer than two corrections makes another one
 _MOST_SETTLING = 10  # number of iterations after which a step no longer waits for this
+_ENOUGH = 0.2  # contraction of the increment, with which factors that cost many solutions are kept
 _QUARTER = 2.0  # Cayley vector of a quarter of a turn, 2 tan(pi/4)
 
 
@@ -432,6 +434,11 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
                 present(system, state, h, real, counter)
                 prescribed_rows(kernels, system, ctl, fun, Qk, Dk, state.V, state.DD, Uk, state)
                 counter[PHASE] = _COMMIT
+            elif counter[PATIENT] == 1 and counter[SLOW] == 0:
+                if last > 0.0 and norm > _ENOUGH * last and counter[ITERATION] - counter[FRESH] >= 2:
+                    counter[REFACTOR] = 1
+                    if counter[FRESH] >= 0:  # the tangent of this step does not serve well either
+                        counter[SLOW] = 1
             else:
                 if last > 0.0 and norm > 0.03 * last and counter[ITERATION] - counter[FRESH] >= 2:
                     counter[SLOW] = 1

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -301,12 +302,15 @@ class Redundancy:
             return gauge.SLIGHT * rank.weight
         return np.where(rank.dependent >= 0, rank.weight, 0.0)
 
-    def factor(self, solver: LinearSolver, values: np.ndarray) -> None:
-        """Factor the step's matrix, of ``values`` (nnz,), with the change that the mode needs."""
+    def factor(self, solver: LinearSolver, values: np.ndarray, *rotations: Any) -> None:
+        """Factor the step's matrix, of ``values`` (nnz,), with the change that the mode needs.
+
+        ``rotations`` of parts, where the solver takes them.
+        """
         if self.mode != gauge.PLAIN:
             values = values.copy()
             values[self.compiled.diagonal] -= self.share
-        solver.factor(values)
+        solver.factor(values, *rotations)
         self.find_null(solver.solve)
 
     def find_null(self, solve: Callable[[np.ndarray], np.ndarray]) -> None:

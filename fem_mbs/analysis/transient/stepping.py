@@ -20,11 +20,12 @@ from fem_mbs.analysis.start.redundancy import Redundancy
 from fem_mbs.analysis.transient.alternation import Alternation
 from fem_mbs.analysis.transient.chunk import LEDGER_COLUMNS, WORKS, Chunk
 from fem_mbs.analysis.transient.failures import failure
+from fem_mbs.analysis.transient.part_frames import PartFrames
 from fem_mbs.analysis.transient.rules import RULES, Weights, weights
 from fem_mbs.analysis.transient.settings import PREDICTORS, Settings
 from fem_mbs.analysis.transient.watch import Watcher
 from fem_mbs.errors import ModelError, Owner
-from fem_mbs.solvers.linear.solver import LinearSolver, SingularMatrixError, make_solver
+from fem_mbs.solvers.linear.solver import CholmodSolver, LinearSolver, SingularMatrixError, make_solver
 from fem_mbs.solvers.stepping import assembly, explicit, gauge, side_by_side, stepper
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.compiled import Compiled
@@ -119,6 +120,7 @@ class Stepping:
     def _new_solver(self) -> LinearSolver | None:
         """Return a solver for the pattern of the matrix; None: it is banded."""
         compiled = self.compiled
+        self._frames: PartFrames | None = None
         if compiled.banded:
             return None
         indptr, indices = compiled.pattern
@@ -127,9 +129,14 @@ class Stepping:
         if prefer == "auto" and any(block.pressed for block in compiled.blocks):
             # contact gives massless nodes a little stiffness that comes and goes: LDL without pivoting loses digits
             prefer = "superlu"
-        return make_solver(
+        solver = make_solver(
             compiled.n_equations, indptr, indices, kind == S.MULTIPLIER, prefer=prefer, apart=kind == S.STATE
         )
+        turning = self.pairs or compiled.system.part.size > 1
+        if turning and self.rule != "static" and isinstance(solver, CholmodSolver) and solver.keeps:
+            self._frames = PartFrames(compiled)
+            solver.take_frames(self._frames.nodes)
+        return solver
 
     def renew_pairs(self, anyway: bool = False) -> None:
         """Find the pairs of parts that may touch anew where those at hand do not serve the present iterate.
@@ -496,6 +503,7 @@ class Stepping:
         """Run the compiled loop of the rule until it asks for something; return what for."""
         if self.explicit:
             self.renew_pairs()  # (a chunk is one step)
+        self.counter[S.PATIENT] = self._patient
         given = (self.kernels, self.reports, self.compiled.system, self.state, output, ctl, funs, self.counter,
                  self.real)  # fmt: skip
         if self.explicit:
@@ -534,9 +542,7 @@ class Stepping:
                 self.compiled.serve(ctl, funs[self.counter[S.STEP]], state, slopes)
             elif answer in (S.NEED_FACTOR, S.NEED_SOLVE):
                 try:
-                    if answer == S.NEED_FACTOR:
-                        redundancy.factor(self.solver, state.values[:-1])
-                    state.rhs[:] = self.solver.solve(state.rhs, tolerance=_LINEAR_TOLERANCE)
+                    state.rhs[:] = self._increment(answer == S.NEED_FACTOR)
                     redundancy.balance(state.U, state.rhs)
                 except SingularMatrixError as error:
                     if error.index is not None and error.index >= 0:
@@ -551,6 +557,26 @@ class Stepping:
             else:
                 redundancy.rank.flags[gauge.SMALL] = 0
                 return 0 if answer == S.DONE else answer
+
+    def _increment(self, factor: bool) -> np.ndarray:
+        """Return the increment (n,) for the right side of the state, with factors of its matrix or those at hand."""
+        solver, redundancy, state = self.solver, self.redundancy, self.state
+        assert solver is not None
+        if self._frames is None or not isinstance(solver, CholmodSolver):
+            if factor:
+                redundancy.factor(solver, state.values[:-1])
+            return solver.solve(state.rhs, tolerance=_LINEAR_TOLERANCE)
+        rotations = self._frames.at(state, self.two_state)
+        if factor:
+            redundancy.factor(solver, state.values[:-1], rotations)
+        if self._patient and self.counter[S.SLOW] == 0 and self.counter[S.FULL] == 0:
+            return solver.approximate(state.rhs, rotations, factor or self.counter[S.ITERATION] == 0)
+        return solver.solve(state.rhs, tolerance=_LINEAR_TOLERANCE)
+
+    @property
+    def _patient(self) -> bool:
+        """Return whether factors are taken along by parts that turn, over many iterations and steps."""
+        return self._frames is not None and self.follower is None and self.redundancy.mode == gauge.PLAIN
 
     def _look_again(self, fun: np.ndarray) -> None:
         """Find the rank of the constraints at the end of a step, with its time functions (n_fun, 3)."""
