@@ -136,8 +136,14 @@ class ElementSet:
         self._histories = {}
         for number, (i, elements) in enumerate(picks):
             whole = compiled.blocks[i]
+            if whole.share is not None:
+                elements = np.searchsorted(whole.share.elements, elements)
             block = copy(whole)
             block.groups, block.nodes = [(whole.type.name, 0, len(elements))], whole.nodes[elements]
+            if len(elements) == whole.size and par is None:  # all, in their order: no copies
+                self.blocks.append(block)
+                self._histories[id(block)] = compiled.block_history(whole).copy()
+                continue
             given = None if par is None else par.get(number)
             block.par = np.ascontiguousarray(chosen_rows(whole.par, whole.type, elements) if given is None else given)
             block.dof, block.rot = np.ascontiguousarray(whole.dof[elements]), np.ascontiguousarray(whole.rot[elements])
@@ -146,6 +152,11 @@ class ElementSet:
 
     def block_history(self, block: Block) -> np.ndarray:
         return self._histories[id(block)]
+
+
+def _dof_tables(elements: Compiled | ElementSet) -> list[np.ndarray]:
+    """Return the dofs (n, m) of the elements of each block, -1 for the dummy entry."""
+    return [np.where(block.dof == elements.dummy, -1, block.dof) for block in elements.blocks]
 
 
 class Matrices:
@@ -158,14 +169,22 @@ class Matrices:
     def __init__(self, compiled: Compiled | ElementSet):
         self.compiled = compiled
         n = compiled.n_dof
-        tables = [np.where(block.dof == compiled.dummy, -1, block.dof) for block in compiled.blocks]
-        self._indptr, self._indices = matrix_pattern(n, tables)
-        self._slot, _ = element_slots(self._indptr, self._indices, tables)
+        self._indptr, self._indices = matrix_pattern(n, _dof_tables(compiled))
+        self._slot: np.ndarray | None = self._places()
         sizes = [block.size * block.type.local_dofs**2 for block in compiled.blocks]
         self._first = np.concatenate(([0], np.cumsum(sizes)))
         #: Whether opposite entries of element matrices of the last tangent differed.
         self.skewed = False
         self._cut: tuple | None = None
+
+    def _places(self) -> np.ndarray:
+        """Return the place of each entry of the element matrices among those of the matrix."""
+        return element_slots(self._indptr, self._indices, _dof_tables(self.compiled))[0]
+
+    def release(self) -> None:
+        """Free the places of element matrices, which take more memory than a matrix; they are found anew when they are
+        needed."""
+        self._slot = self._cut = None
 
     def of(self, compiled: Compiled) -> Matrices:
         """Return an assembler with the same pattern for a model of the same numbering, as `Compiled.with_parameters`
@@ -209,6 +228,8 @@ class Matrices:
         n = self.compiled.n_dof
         r, values = np.zeros(n), np.zeros(self._indices.size)
         index = {id(block): i for i, block in enumerate(self.compiled.blocks)}
+        if self._slot is None:
+            self._slot = self._places()
         skew = 0.0
         for block, first, last, fe, ke in self.tiles(C.TANGENT, ctl, fun, state, blocks):
             r += np.bincount(block.dof[first:last].ravel(), fe.ravel(), n)
@@ -536,13 +557,8 @@ class Tangent:
 
 def velocity_dependent(blocks: Sequence[Block]) -> list[Block]:
     """Return those of blocks whose forces may depend on velocities: not undamped continua and nodes."""
-
-    def damped(block: Block) -> bool:
-        has_column = "damping" in block.type.parameters
-        return has_column and bool(block.par[:, block.type.column("damping")].any())
-
     return [
         block for block in blocks
-        if not block.type.name.startswith(_CONTINUA) or block.type.multipliers or damped(block)
+        if not block.type.name.startswith(_CONTINUA) or block.type.multipliers or block.damped
         or (block.type.inertia and block.type.rotational)
     ]  # fmt: skip

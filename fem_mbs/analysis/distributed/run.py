@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fem_mbs.analysis.context import RunContext, make_context
+from fem_mbs.analysis.distributed.share import share_out
 from fem_mbs.analysis.run import look_ahead, run, run_steps
 from fem_mbs.errors import FemMbsError
 from fem_mbs.solvers.distributed.ranks import ranks
@@ -55,10 +56,11 @@ def run_distributed(model: Model, directory: str | Path, backend: str, **options
     if ranks().rank == 0:
         begun = False
 
-        def watch(_context: RunContext, recorder: Any) -> Any:
+        def watch(context: RunContext, recorder: Any) -> Any:
             nonlocal begun
             begun = True
             comm.bcast(None)
+            share_out(context.compiled)
             return recorder
 
         try:
@@ -72,6 +74,7 @@ def run_distributed(model: Model, directory: str | Path, backend: str, **options
         raise refused
     context = make_context(model, _Unwritten(), backend=backend)
     look_ahead(context)
+    share_out(context.compiled)
     run_steps(replace(context, outcomes=list, sensors=list))
     return None
 

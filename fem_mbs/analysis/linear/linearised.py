@@ -154,6 +154,14 @@ class Linearised:
         """Return the rows (m, N) of the multipliers in the tangent."""
         return self.tangent[self.multipliers]
 
+    def whole_table(self, number: int, table: np.ndarray) -> np.ndarray:
+        """Return the table (elements, ...) of all elements of a block, by its number, from that of the elements here."""
+        return table
+
+    def total(self, number: int, value: float) -> float:
+        """Return the sum over all elements of a block, by its number, of a value that is summed over those here."""
+        return value
+
     def _preload(self, response: Response) -> None:
         """Move to the displaced place of a response, with its stresses and loads.
 
