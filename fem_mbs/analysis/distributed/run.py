@@ -44,10 +44,13 @@ class _Unwritten:
         """Pass over what ended the run."""
 
 
-def run_distributed(model: Model, directory: str | Path, backend: str, **options: Any) -> Results | None:
+def run_distributed(
+    model: Model, directory: str | Path, backend: str, keep_model: bool = True, **options: Any
+) -> Results | None:
     """Run all linear steps of a model on all ranks and return the results on the first one, None on the others.
 
-    ``options`` are those of `fem_mbs.analysis.run.run`.
+    ``options`` are those of `fem_mbs.analysis.run.run`.  Without ``keep_model`` the model gives up its elements when
+    they are shared out, which saves memory; it cannot be run again.
 
     Raises:
         ModelError, AnalysisError: as of that, on all ranks; a step or a model that is not distributed.
@@ -60,7 +63,7 @@ def run_distributed(model: Model, directory: str | Path, backend: str, **options
             nonlocal begun
             begun = True
             comm.bcast(None)
-            share_out(context.compiled)
+            share_out(context.compiled, keep_model)
             return recorder
 
         try:
@@ -74,7 +77,7 @@ def run_distributed(model: Model, directory: str | Path, backend: str, **options
         raise refused
     context = make_context(model, _Unwritten(), backend=backend)
     look_ahead(context)
-    share_out(context.compiled)
+    share_out(context.compiled, keep_model)
     run_steps(replace(context, outcomes=list, sensors=list))
     return None
 

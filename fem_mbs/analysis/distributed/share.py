@@ -20,11 +20,14 @@ from fem_mbs.system.compiled import joined_parameters
 __all__ = ["share_out"]
 
 
-def share_out(compiled: CompiledModel) -> None:
+def share_out(compiled: CompiledModel, keep_model: bool = True) -> None:
     """Drop from a compiled model what the elements of plane and solid cells and shells of other processes have.
 
-    All ranks call it, when everything that looks at the whole model is done: headers, checks, sensors.
+    All ranks call it, when everything that looks at the whole model is done: headers, checks, sensors.  Without
+    ``keep_model`` the elements of the model that it was compiled from are dropped as well; it has none from then on.
     """
+    if not keep_model:
+        compiled.model.building.blocks.clear()
     system, all_ranks = compiled.system, ranks()
     if system.picks is not None or all_ranks.size == 1:
         return

@@ -577,8 +577,11 @@ class Linearised:
         """Return the compiled model with ``factor`` times the ``stresses`` of blocks added."""
         blocks = self.system.blocks
         return self.system.with_parameters(
-            {i: blocks[i].type.prestress(blocks[i].par, table, factor) for i, table in stresses.items()}
-        )
+            {
+                i: blocks[i].type.prestress(blocks[i].par, table, factor) for i, table in stresses.items()
+                if blocks[i].size  # other processes may have all of its elements
+            }
+        )  # fmt: skip
 
     def _half_turn(self, residual: np.ndarray) -> csr_matrix:
         """Return the part of the second derivative that the tangent on the rotation group lacks under unbalanced
