@@ -3,9 +3,10 @@
     python benchmarks/distributed.py 100000 300000 --ranks 1,2 --modes 10
 
 Sizes are numbers of unknowns.  It prints a row per size and number of processes: seconds of the model and its
-numbering with the sharing out of its elements, of assembly, of factors and the solution of one load, of modes, and in brackets those of the processor on the
-first process, which other work on the machine changes little; what each process holds of the model then [kB per
-unknown]; the peak of the memory [GB] of each process; a check value, which is the same for any number of processes: the first frequency, or the largest displacement without modes.
+numbering with the sharing out of its elements, of assembly, of factors and the solution of one load, of modes, and in
+brackets those of the processor on the first process, which other work on the machine changes little; what each process
+holds of the model then [kB per unknown]; the peak of the memory [GB] of each process; a check value, which is the same
+for any number of processes: the first frequency, or the largest displacement without modes.
 """
 
 from __future__ import annotations

@@ -91,8 +91,9 @@ class Block:
     runs of elements that act along those of a group of beams, one by one: (first, past the last, the group, local dof
     of the beams at which their own dofs begin); section forces contain them.  ``pairing``: of pairs that are found in
     a run (`fem_mbs.system.pairing`): the parts that may be paired; the first elements are the present pairs, and
-    ``nodes`` tells nothing.  ``pressed``: they tie nodes without mass that contact presses.  ``share``: the elements of which this process
-    holds rows, where several processes share the block out (`fem_mbs.analysis.distributed.share`); None: all.
+    ``nodes`` tells nothing.  ``pressed``: they tie nodes without mass that contact presses.
+    ``share``: the elements of which this process holds rows, where several processes share the block out
+    (`fem_mbs.analysis.distributed.share`); None: all.
     """
 
     groups: list[tuple[str, int, int]]

@@ -52,8 +52,8 @@ class Compiled:
     """A compiled model: arrays for the solvers and the tables to find things in them.
 
     ``at_end`` (n_record,) bool are recorded values that belong to the end of a step, whatever its rule; ``assembler``
-    is a weak reference to what `fem_mbs.system.tangent.matrices_of` has made; ``picks`` are the elements of this process,
-    numbers of blocks with those of elements, where several processes share the model out.
+    is a weak reference to what `fem_mbs.system.tangent.matrices_of` has made; ``picks`` are numbers of blocks with
+    those of the elements of this process, where several processes share the model out.
     """
 
     dimension: int

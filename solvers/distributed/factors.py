@@ -283,7 +283,7 @@ def _failed(mumps: Any, positive: bool) -> LinearSolveError | AnalysisError:
         return AnalysisError(f'MUMPS cannot write its factors in "{scratch()}"; its disk may be full')
     if code in _MEMORY:
         return AnalysisError(
-            f"the factors do not fit into memory; take more processes, or name a folder for factors on disk in {SCRATCH}"
+            f"the factors do not fit into memory; take more processes, or name a folder for them on disk in {SCRATCH}"
         )
     return LinearSolveError(f"MUMPS has not factored the matrix (INFOG(1) = {code}, INFOG(2) = {number})")
 

@@ -65,8 +65,8 @@ def scratch() -> str | None:
     folder = os.environ.get(SCRATCH)
     if folder and not (os.path.isdir(folder) and os.access(folder, os.W_OK)):
         raise InputError(
-            f'{SCRATCH} = "{folder}" is no folder in which files can be written; make it, or unset the variable to keep '
-            "factors in memory"
+            f'{SCRATCH} = "{folder}" is no folder in which files can be written; make it, or unset the variable to '
+            "keep factors in memory"
         )
     return folder or None
 

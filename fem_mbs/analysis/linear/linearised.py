@@ -155,7 +155,7 @@ class Linearised:
         return self.tangent[self.multipliers]
 
     def whole_table(self, number: int, table: np.ndarray) -> np.ndarray:
-        """Return the table (elements, ...) of all elements of a block, by its number, from that of the elements here."""
+        """Return the table (n, ...) of all elements of a block, by its number, from that of the elements here."""
         return table
 
     def total(self, number: int, value: float) -> float:

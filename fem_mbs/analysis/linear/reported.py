@@ -179,9 +179,7 @@ class Reported:
         addition: at the state, its gradient (N,) and second derivatives (N, N)."""
         blocks = [(i, block) for i, block in enumerate(self.system.blocks) if block.type.inertia]
         at = self.linear.here.under(self.linear.level(weight=weight))
-        energy = sum(
-            self.linear.total(i, float(at.ledger(b, 0, b.size)[:, C.POTENTIAL].sum())) for i, b in blocks
-        )
+        energy = sum(self.linear.total(i, float(at.ledger(b, 0, b.size)[:, C.POTENTIAL].sum())) for i, b in blocks)
         return energy, *at.assemble(at.control(2.0), [block for _, block in blocks])
 
     def strain_energy(self) -> tuple[float, np.ndarray, csr_matrix]:
