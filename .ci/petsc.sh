@@ -7,6 +7,7 @@ cd "$(dirname "$0")/.."
 
 VENV=${PETSC_VENV:-.venv-petsc}
 PYTHON=${PETSC_PYTHON:-/usr/bin/python3}
+SYSTEM_PACKAGES=${SYSTEM_PACKAGES:-yes}
 packages=(python3-petsc4py python3-slepc4py python3-mpi4py openmpi-bin python3-venv)
 
 say() { printf 'petsc: %s\n' "$*"; }
@@ -19,14 +20,16 @@ for package in "${packages[@]}"; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
 done
 if [ ${#missing[@]} -gt 0 ]; then
+    [ "$SYSTEM_PACKAGES" = yes ] || fail "${missing[*]} are not installed, and SYSTEM_PACKAGES=$SYSTEM_PACKAGES"
     root=()
     if [ "$(id -u)" != 0 ]; then
         sudo -n true 2>/dev/null || fail "install ${missing[*]}: sudo apt install ${missing[*]}"
         root=(sudo -n)
     fi
     say "installing ${missing[*]}"
-    "${root[@]}" apt-get update -qq
-    "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" >/dev/null
+    "${root[@]}" apt-get update -qq || true
+    "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" >/dev/null ||
+        fail "apt has no ${missing[*]}"
 fi
 "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || fail "$PYTHON is older than 3.11"
 

@@ -3,18 +3,21 @@
     python benchmarks/distributed.py 100000 300000 --ranks 1,2 --modes 10
 
 Sizes are numbers of unknowns.  It prints a row per size and number of processes: seconds of the model and its
-numbering, of assembly, of factors and the solution of one load, of modes, and in brackets those of the processor on the
-first process, which other work on the machine changes little; the peak of the memory [GB] of each process; a check
-value, which is the same for any number of processes: the first frequency, or the largest displacement without modes.
+numbering with the sharing out of its elements, of assembly, of factors and the solution of one load, of modes, and in
+brackets those of the processor on the first process, which other work on the machine changes little; what each process
+holds of the model then [kB per unknown]; the peak of the memory [GB] of each process; a check value, which is the same
+for any number of processes: the first frequency, or the largest displacement without modes.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import resource
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -50,12 +53,31 @@ def clocks() -> tuple[float, float]:
     return time.perf_counter(), time.process_time()
 
 
-def measure(given: argparse.Namespace, unknowns: int) -> tuple[np.ndarray, int, float]:
-    """Return seconds (4, 2) of the parts of the work, the number of equations, and the check value."""
-    times = [clocks()]
+def resident() -> float:
+    """Return the memory [kB] that this process has now."""
+    gc.collect()
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e3
+
+
+def start(given: argparse.Namespace, unknowns: int) -> EndState:
+    """Return the start of the block; with processes that share its elements, the part of this one."""
     sides = tuple(int(side) for side in given.sides.split(":"))
     end = EndState.at_start(block(unknowns, sides).compile(stepping=False))
+    if backend_named(given.backend).distributed:
+        from fem_mbs.analysis.distributed.share import share_out
+
+        share_out(end.compiled, keep_model=False)
+    return end
+
+
+def measure(given: argparse.Namespace, unknowns: int) -> tuple[np.ndarray, int, float, float]:
+    """Return seconds (4, 2) of the parts of the work, the number of equations, the memory [kB] of the model and the
+    check value."""
+    start(given, 0)  # imports
+    before, times = resident(), [clocks()]
+    end = start(given, unknowns)
     times.append(clocks())
+    held = resident() - before
     linear = backend_named(given.backend).make(end.compiled, end.state, 0.0, end.loading)
     K, M = linear.stiffness, linear.mass if given.modes else None
     linear.release()
@@ -66,22 +88,22 @@ def measure(given: argparse.Namespace, unknowns: int) -> tuple[np.ndarray, int, 
     if given.modes:
         value = float(np.sqrt(real_modes(K, M, given.modes, check="none").values[0]) / (2.0 * np.pi))
     times.append(clocks())
-    return np.diff(times, axis=0), K.shape[0], value
+    return np.diff(times, axis=0), K.shape[0], held, value
 
 
 def one(given: argparse.Namespace, unknowns: int) -> None:
     """Measure one size and print its row on the first process."""
-    seconds, n, value = measure(given, unknowns)
+    seconds, n, held, value = measure(given, unknowns)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    peaks = [peak]
+    peaks, models = [peak], [held]
     if given.backend != "local":
         from fem_mbs.solvers.distributed.ranks import ranks
 
-        peaks = ranks().gathered(peak)
+        peaks, models = ranks().gathered(peak), ranks().gathered(held)
         if ranks().rank:
             return
     shown = " ".join(f"{s:7.1f} ({cpu:5.1f})" for s, cpu in seconds)
-    memory = " ".join(f"{p:.2f}" for p in peaks)
+    memory = " ".join(f"{kilobytes / n:.2f}" for kilobytes in models) + "   " + " ".join(f"{p:.2f}" for p in peaks)
     print(f"{n:9d} {len(peaks):5d} {shown}   {memory}   {value:.9e}", flush=True)
 
 
@@ -99,7 +121,7 @@ def main() -> None:
             one(given, size)
         return
     parts = " ".join(f"{name:>15s}" for name in ("model", "assembly", "static", "modes"))
-    print(f" unknowns ranks {parts}   peak of each process [GB]   check")
+    print(f" unknowns ranks {parts}   model [kB/unknown]   peak [GB] of each process   check")
     for size in given.sizes:
         for ranks in given.ranks.split(","):
             options = ["--modes", str(given.modes), "--sides", given.sides, "--backend", given.backend]

@@ -62,6 +62,13 @@ def pytest_configure(config):
         config.pluginmanager.register(_Seconds())
 
 
+def pytest_terminal_summary(terminalreporter):
+    """Tell of tests of several processes that were left out, since their libraries are no requirement."""
+    left_out = [r for r in terminalreporter.stats.get("skipped", []) if r.nodeid.startswith("tests/distributed/")]
+    if left_out:
+        terminalreporter.write_line(f"SKIPPED {len(left_out)} tests of several processes: {left_out[0].longrepr[2]}")
+
+
 class _Seconds:
     """Collect what tests have taken, here or in workers, and write it to the file at the end."""
 

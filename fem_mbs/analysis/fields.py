@@ -368,8 +368,8 @@ class Fields:
         for u in U:
             out = np.zeros((1, linear.state.out.size))
             for i, table in linear.output_changes(u).items():
-                first = system.blocks[i].first_output
-                out[0, first : first + table.size] = table.ravel()
+                first, whole = system.blocks[i].first_output, linear.whole_table(i, table)
+                out[0, first : first + whole.size] = whole.ravel()
             for key, values in self.columns(x, out).items():
                 found.setdefault(key, []).append(values)
         return {key: np.concatenate(values) for key, values in found.items()}

@@ -189,7 +189,7 @@ def count_model(compiled: CompiledModel) -> ModelCounts:
         nodes=int(system.nodes.x.shape[0]),
         unknowns=int(system.n_equations),
         multipliers=sum(b.n_multipliers for b in system.blocks),
-        elements={b.type.name: b.size for b in system.blocks},
+        elements={b.type.name: b.count for b in system.blocks},
         solver=f"banded (half-bandwidth {system.bandwidth})" if system.banded else "sparse",
     )
 

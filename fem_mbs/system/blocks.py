@@ -20,6 +20,7 @@ __all__ = [
     "GROUND",
     "Block",
     "Nodes",
+    "Share",
     "chosen_rows",
     "deal",
     "held_ranges",
@@ -63,6 +64,19 @@ class Nodes:
     states: Mapping[int, float] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, eq=False)
+class Share:
+    """What one of several processes holds of a block.
+
+    ``elements`` (k,): the numbers of its elements, ascending, in the block of ``count`` elements; ``damped``: whether
+    any element of the block, here or elsewhere, is damped.
+    """
+
+    elements: np.ndarray
+    count: int
+    damped: bool
+
+
 @dataclass(eq=False)
 class Block:
     """Equal elements: their type, end nodes (n, ends) and parameters (n, n_par).
@@ -78,6 +92,8 @@ class Block:
     of the beams at which their own dofs begin); section forces contain them.  ``pairing``: of pairs that are found in
     a run (`fem_mbs.system.pairing`): the parts that may be paired; the first elements are the present pairs, and
     ``nodes`` tells nothing.  ``pressed``: they tie nodes without mass that contact presses.
+    ``share``: the elements of which this process holds rows, where several processes share the block out
+    (`fem_mbs.analysis.distributed.share`); None: all.
     """
 
     groups: list[tuple[str, int, int]]
@@ -93,6 +109,7 @@ class Block:
     along: list[tuple[int, int, str, int]] = field(default_factory=list)
     pairing: Any = None
     pressed: bool = False
+    share: Share | None = None
     dof: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.int32))
     rot: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.int32))
     first_element: int = 0
@@ -101,6 +118,18 @@ class Block:
     @property
     def size(self) -> int:
         return self.nodes.shape[0]
+
+    @property
+    def count(self) -> int:
+        """Return the number of elements on all processes."""
+        return self.size if self.share is None else self.share.count
+
+    @property
+    def damped(self) -> bool:
+        """Return whether an element has a damping of its own."""
+        if self.share is not None:
+            return self.share.damped
+        return "damping" in self.type.parameters and bool(self.par[:, self.type.column("damping")].any())
 
     @property
     def n_multipliers(self) -> int:

@@ -53,7 +53,8 @@ class Compiled:
     """A compiled model: arrays for the solvers and the tables to find things in them.
 
     ``at_end`` (n_record,) bool are recorded values that belong to the end of a step, whatever its rule; ``assembler``
-    is a weak reference to what `fem_mbs.system.tangent.matrices_of` has made.
+    is a weak reference to what `fem_mbs.system.tangent.matrices_of` has made; ``picks`` are numbers of blocks with
+    those of the elements of this process, where several processes share the model out.
     """
 
     dimension: int
@@ -73,6 +74,7 @@ class Compiled:
     callbacks: list[Callback] = field(default_factory=list)
     at_end: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
     assembler: Callable | None = field(default=None, repr=False)
+    picks: list[tuple[int, np.ndarray]] | None = field(default=None, repr=False)
 
     @property
     def dummy(self) -> int:
@@ -251,8 +253,8 @@ class Compiled:
             D[:, nr] = np.eye(3).ravel()
         widest = max([b.type.local_dofs for b in self.blocks] + [C.N_LEDGER])
         n_eq = self.n_equations
-        outputs = sum(b.size * len(b.type.outputs) for b in self.blocks)
-        elements = sum(b.size for b in self.blocks)
+        outputs = sum(b.count * len(b.type.outputs) for b in self.blocks)
+        elements = sum(b.count for b in self.blocks)
         return S.State(
             Q=Q,
             D=D,

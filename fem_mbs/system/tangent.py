@@ -139,8 +139,14 @@ class ElementSet:
         self._histories = {}
         for number, (i, elements) in enumerate(picks):
             whole = compiled.blocks[i]
+            if whole.share is not None:
+                elements = np.searchsorted(whole.share.elements, elements)
             block = copy(whole)
             block.groups, block.nodes = [(whole.type.name, 0, len(elements))], whole.nodes[elements]
+            if len(elements) == whole.size and par is None:  # all, in their order: no copies
+                self.blocks.append(block)
+                self._histories[id(block)] = compiled.block_history(whole).copy()
+                continue
             given = None if par is None else par.get(number)
             block.par = np.ascontiguousarray(chosen_rows(whole.par, whole.type, elements) if given is None else given)
             block.dof, block.rot = np.ascontiguousarray(whole.dof[elements]), np.ascontiguousarray(whole.rot[elements])
@@ -173,10 +179,10 @@ class _Places:
         """Return the places (k,) of all entries of element matrices."""
         return element_slots(*self.pattern, self._tables())[0]
 
-    def release(self) -> None:
-        """Free the memory of large ones; the next use makes them again."""
+    def release(self, beyond: int) -> None:
+        """Free the memory of more than so many places; the next use finds them again."""
         slot = self.__dict__.get("slot")
-        if slot is not None and slot.size > _MANY:
+        if slot is not None and slot.size > beyond:
             del self.slot, self.pattern
             self.cut = None
 
@@ -196,9 +202,10 @@ class Matrices:
         #: Whether opposite entries of element matrices of the last tangent differed.
         self.skewed = False
 
-    def release(self) -> None:
-        """Free the memory of the places of element matrix entries, if it is much; the next use finds them again."""
-        self._places.release()
+    def release(self, beyond: int = _MANY) -> None:
+        """Free the memory of the places of element matrix entries, if there are more than so many; the next use finds
+        them again."""
+        self._places.release(beyond)
 
     def of(self, compiled: Compiled) -> Matrices:
         """Return an assembler with the same pattern for a model of the same numbering, as `Compiled.with_parameters`
@@ -604,13 +611,8 @@ class Tangent:
 
 def velocity_dependent(blocks: Sequence[Block]) -> list[Block]:
     """Return those of blocks whose forces may depend on velocities: not undamped continua and nodes."""
-
-    def damped(block: Block) -> bool:
-        has_column = "damping" in block.type.parameters
-        return has_column and bool(block.par[:, block.type.column("damping")].any())
-
     return [
         block for block in blocks
-        if not block.type.name.startswith(_CONTINUA) or block.type.multipliers or damped(block)
+        if not block.type.name.startswith(_CONTINUA) or block.type.multipliers or block.damped
         or (block.type.inertia and block.type.rotational)
     ]  # fmt: skip

@@ -18,7 +18,7 @@ import numpy as np
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.distributed.matrix import DistributedMatrix
-from fem_mbs.solvers.distributed.ranks import libraries
+from fem_mbs.solvers.distributed.ranks import SCRATCH, libraries, scratch
 from fem_mbs.solvers.linear.libraries import Effort, LinearSolveError, NotPositiveDefinite
 
 __all__ = ["DistributedFactors", "DistributedPencil", "largest_reciprocals"]
@@ -32,6 +32,8 @@ _PREFIX = "fem_mbs_"
 _CONTROLS = {13: 1, 24: 1}
 #: Percent of room for delayed pivots (ICNTL(14)), tried one after the other; INFOG(1) where it was too little.
 _ROOM, _FULL = (20, 100, 400), (-8, -9, -14, -15, -17, -20)
+#: INFOG(1) where MUMPS cannot write its factors (ICNTL(22): on disk), and where it gets no memory.
+_DISK, _MEMORY = -90, (-7, -13, -19)
 _WEAK = 1e-14  # as `fem_mbs.solvers.linear.factors.WEAK`
 
 
@@ -61,7 +63,8 @@ class DistributedFactors:
 
     Raises:
         NotPositiveDefinite: only with ``positive``.
-        LinearSolveError: the factors do not fit into memory, or a small pivot has spoilt them.
+        LinearSolveError: a small pivot has spoilt the factors.
+        AnalysisError: the factors do not fit into memory, or on disk.
     """
 
     def __init__(self, pencil: DistributedPencil, shift: float = 0.0, positive: bool = True):
@@ -228,7 +231,7 @@ def _direct(ksp: Any, room: int) -> None:
     pc.setFactorSolverType("mumps")
     ksp.setOptionsPrefix(_PREFIX + "st_")
     options = PETSc.Options(ksp.getOptionsPrefix())
-    for number, value in {**_CONTROLS, 14: room}.items():
+    for number, value in {**_CONTROLS, 14: room, 22: int(scratch() is not None)}.items():
         options[f"mat_mumps_icntl_{number}"] = value
 
 
@@ -270,12 +273,18 @@ def _solved(eps: Any, pencil: DistributedPencil, least: int) -> tuple[np.ndarray
     return values, out
 
 
-def _failed(mumps: Any, positive: bool) -> LinearSolveError:
+def _failed(mumps: Any, positive: bool) -> LinearSolveError | AnalysisError:
     """Return the error of a factorisation that MUMPS gave up."""
     code, number = mumps.getMumpsInfog(1), mumps.getMumpsInfog(2)
     if code in (-6, -10):
         kind = NotPositiveDefinite if positive else LinearSolveError
         return kind("A pivot is zero: the matrix is singular")
+    if code == _DISK:
+        return AnalysisError(f'MUMPS cannot write its factors in "{scratch()}"; its disk may be full')
+    if code in _MEMORY:
+        return AnalysisError(
+            f"the factors do not fit into memory; take more processes, or name a folder for them on disk in {SCRATCH}"
+        )
     return LinearSolveError(f"MUMPS has not factored the matrix (INFOG(1) = {code}, INFOG(2) = {number})")
 
 

@@ -92,7 +92,7 @@ class DistributedMatrix:
 
     def laid_out(self, other: DistributedMatrix) -> DistributedMatrix:
         """Return this matrix with the layout of another one."""
-        return DistributedMatrix(self.own, other.layout)
+        return self if self._layout is other.layout else DistributedMatrix(self.own, other.layout)
 
     # --- linear ----------------------------------------------------------------------------------------------------
     def _share(self, other: Any) -> csr_matrix:
@@ -164,31 +164,52 @@ class DistributedMatrix:
     @cached_property
     def rows(self) -> csr_matrix:
         """Return the rows of this rank (n_own, n) of a square matrix, in the order of ``layout``; columns are
-        unknowns.  Shares of rows go to the ranks that have them."""
-        layout, entries = self.layout, self.own.tocoo()
-        at = layout.place[entries.row]
-        order = np.argsort(at, kind="stable")
-        ends = np.searchsorted(at[order], np.cumsum(layout.counts))
-        sent = np.diff(ends, prepend=0)
-        first = layout.range_of(self.ranks.rank).start
-        row = self.ranks.exchanged(at[order], sent) - first
-        column = self.ranks.exchanged(entries.col[order].astype(np.int64), sent)
-        value = self.ranks.exchanged(entries.data[order], sent)
-        return csr_matrix((value, (row, column)), shape=(int(layout.counts[self.ranks.rank]), self.shape[1]))
+        unknowns.
+
+        Shares of rows go to the ranks that have them.  From then on the share of this rank is its rows: the sum stays,
+        and the entries stand in memory once.
+        """
+        layout, own = self.layout, self.own
+        mine = layout.order[layout.range_of(self.ranks.rank)]
+        if mine.size == own.shape[0]:
+            return own
+        given = np.diff(own.indptr)
+        given[mine] = 0
+        away = layout.order[given[layout.order] > 0]  # rows of other ranks, one rank after the other
+        kept, sent = own[mine], own[away]
+        del own
+        rows = kept + self._received(sent, away)
+        places = np.zeros(self.shape[0], rows.indptr.dtype)
+        places[mine] = np.diff(rows.indptr)  # unknowns of a rank stand in ascending order
+        self.own = csr_matrix((rows.data, rows.indices, np.concatenate(([0], np.cumsum(places)))), shape=self.shape)
+        return rows
+
+    def _received(self, sent: csr_matrix, away: np.ndarray) -> csr_matrix:
+        """Return what other ranks send to the rows of this one; ``sent`` are rows ``away`` (k,) of others."""
+        layout = self.layout
+        first, count = layout.range_of(self.ranks.rank).start, int(layout.counts[self.ranks.rank])
+        ends = np.searchsorted(layout.place[away], np.cumsum(layout.counts))
+        number = np.diff(ends, prepend=0)
+        row = self.ranks.exchanged(layout.place[away], number) - first
+        width = self.ranks.exchanged(np.diff(sent.indptr).astype(np.int64), number)
+        entries = np.diff(sent.indptr[ends], prepend=0)
+        column = self.ranks.exchanged(sent.indices.astype(np.int32), entries)
+        value = self.ranks.exchanged(sent.data, entries)
+        return csr_matrix((value, (np.repeat(row, width), column)), shape=(count, self.shape[1]))
 
     def petsc(self) -> Any:
         """Return a matrix of PETSc, in the numbers of ``layout`` and with its whole diagonal."""
         PETSc, _, _ = libraries()
         layout, mine = self.layout, self.layout.range_of(self.ranks.rank)
         rows = self.rows
-        own = csr_matrix((rows.data, layout.place[rows.indices], rows.indptr), shape=rows.shape)
-        number = np.arange(own.shape[0])
-        zeros = csr_matrix((np.zeros(number.size), (number, number + mine.start)), shape=own.shape)
-        own = _union(own, zeros)
-        size = (own.shape[0], self.shape[0])
+        if self.ranks.size > 1:
+            numbers = layout.place.astype(PETSc.IntType)[rows.indices]
+            rows = csr_matrix((rows.data.copy(), numbers, rows.indptr), shape=rows.shape)
+        rows = _with_diagonal(rows, mine.start)
+        size = (rows.shape[0], self.shape[0])
         A = PETSc.Mat().createAIJ(
             (size, size), comm=PETSc.COMM_WORLD,
-            csr=(own.indptr.astype(PETSc.IntType), own.indices.astype(PETSc.IntType), own.data),
+            csr=(rows.indptr.astype(PETSc.IntType), rows.indices.astype(PETSc.IntType, copy=False), rows.data),
         )  # fmt: skip
         A.setOption(PETSc.Mat.Option.SYMMETRIC, True)
         return A
@@ -218,7 +239,8 @@ class _Sizes:
     """Absolute values of a square distributed matrix."""
 
     def __init__(self, A: DistributedMatrix):
-        self._A, self._rows = A, abs(A.rows)
+        rows = A.rows
+        self._A, self._rows = A, csr_matrix((np.abs(rows.data), rows.indices, rows.indptr), shape=rows.shape)
 
     def __matmul__(self, x: np.ndarray) -> np.ndarray:
         out = np.empty((self._A.shape[0], *x.shape[1:]))
@@ -230,10 +252,16 @@ class _Sizes:
         return float(self._A.ranks.largest(np.array([self._rows.data.max(initial=0.0)]))[0])
 
 
-def _union(A: csr_matrix, zeros: csr_matrix) -> csr_matrix:
-    """Return A with the places of ``zeros`` among its entries."""
-    a, z = A.tocoo(), zeros.tocoo()
-    place = np.concatenate((a.row, z.row)), np.concatenate((a.col, z.col))
-    out = csr_matrix((np.concatenate((a.data, z.data)), place), shape=A.shape)
+def _with_diagonal(rows: csr_matrix, first: int) -> csr_matrix:
+    """Return rows ``first`` ... of a matrix with sorted columns, and with the places of its diagonal among the
+    entries."""
+    rows = rows if rows.has_sorted_indices else rows.sorted_indices()  # others may have its places in common
+    here = rows.indices == np.repeat(np.arange(first, first + rows.shape[0]), np.diff(rows.indptr))
+    missing = np.setdiff1d(np.arange(rows.shape[0]), np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[here])
+    if not missing.size:
+        return rows
+    a = rows.tocoo()
+    place = np.concatenate((a.row, missing)), np.concatenate((a.col, missing + first))
+    out = csr_matrix((np.concatenate((a.data, np.zeros(missing.size))), place), shape=rows.shape)
     out.sort_indices()
     return out

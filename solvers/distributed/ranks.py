@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import os
 from functools import cache
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 from fem_mbs.errors import InputError
 from fem_mbs.threads import share_processors
 
-__all__ = ["INSTALL", "Ranks", "libraries", "ranks"]
+__all__ = ["INSTALL", "SCRATCH", "Ranks", "libraries", "ranks", "scratch"]
 
 #: How to get the libraries.
 INSTALL = (
@@ -23,6 +24,8 @@ INSTALL = (
     'elsewhere pip install "fem-mbs[petsc]" with a PETSc that has MUMPS (docs/distributed.md)'
 )
 
+#: The variable of the environment that names the folder for factors on disk; MUMPS reads it too.
+SCRATCH = "MUMPS_OOC_TMPDIR"
 
 #: Parameters of mallopt(3).
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _MMAP_MAX = -1, -3, -4
@@ -33,8 +36,10 @@ def libraries() -> tuple[Any, Any, Any]:
     """Return the modules PETSc, SLEPc and MPI; they are started once.
 
     Raises:
-        InputError: one of them, or MUMPS in PETSc, is not installed, or PETSc computes with complex numbers.
+        InputError: one of them, or MUMPS in PETSc, is not installed, or PETSc computes with complex numbers; factors
+            cannot be written to the folder `scratch`.
     """
+    scratch()
     try:
         import slepc4py
 
@@ -50,6 +55,21 @@ def libraries() -> tuple[Any, Any, Any]:
     if np.dtype(PETSc.ScalarType).kind == "c":
         raise InputError("the backend petsc needs a PETSc of real numbers; set PETSC_DIR and SLEPC_DIR to such a build")
     return PETSc, SLEPc, MPI
+
+
+def scratch() -> str | None:
+    """Return the folder in which MUMPS keeps factors on disk, None: they stay in memory.
+
+    Raises:
+        InputError: it is no folder, or nothing can be written there.
+    """
+    folder = os.environ.get(SCRATCH)
+    if folder and not (os.path.isdir(folder) and os.access(folder, os.W_OK)):
+        raise InputError(
+            f'{SCRATCH} = "{folder}" is no folder in which files can be written; make it, or unset the variable to '
+            "keep factors in memory"
+        )
+    return folder or None
 
 
 def _return_memory() -> None:
@@ -101,6 +121,25 @@ class Ranks:
         received = np.array(self.comm.alltoall(sent.tolist()))
         out = np.empty(int(received.sum()), values.dtype)
         self.comm.Alltoallv([np.ascontiguousarray(values), sent], [out, received])
+        return out
+
+    def collected(self, rows: np.ndarray, numbers: np.ndarray, count: int) -> np.ndarray:
+        """Return rows (count, ...) of which each rank gives those of its ascending ``numbers`` (k,): on the first rank;
+        zeros on others."""
+        out = np.zeros((count, *rows.shape[1:]))
+        if self.rank:
+            self.comm.Send(np.ascontiguousarray(numbers, np.int64), 0)
+            self.comm.Send(np.ascontiguousarray(rows, float), 0)
+            return out
+        out[numbers] = rows
+        state = self._MPI.Status()
+        for other in range(1, self.size):
+            self.comm.Probe(other, status=state)
+            places = np.empty(state.Get_count(self._MPI.INT64_T), np.int64)
+            self.comm.Recv(places, other)
+            part = np.empty((places.size, *rows.shape[1:]))
+            self.comm.Recv(part, other)
+            out[places] = part
         return out
 
     def gathered(self, thing: Any) -> list[Any]:

@@ -73,9 +73,9 @@ def numbers_of(results: Any) -> dict[str, Any]:
                 out[f"{step.name} {key}"] = summary[key]
         if "reactions" in summary:
             out[f"{step.name} reactions"] = summary["reactions"]["force"]
-        if step.name == "static":
-            out["static displacement"] = np.asarray(step.frames["displacement"]).ravel().tolist()
-            out["static stress"] = np.asarray(step.frames["stress [Pa]"]).ravel().tolist()
+        if step.name.endswith("static") and "stress [Pa]" in step.frames:
+            for key in ("displacement", "stress [Pa]", *(key for key in step.frames if key.endswith("energy [J]"))):
+                out[f"{step.name} {key}"] = np.asarray(step.frames[key]).ravel().tolist()
         for key in ("response/tip", "response imaginary/tip"):
             if key in step.series:
                 out[f"{step.name} {key}"] = np.asarray(step.series[key]).ravel().tolist()
@@ -116,7 +116,8 @@ def parts(backend: str) -> dict[str, Any]:
 
 def everything(backend: str) -> dict[str, Any]:
     """Return all numbers of a backend; on ranks that write nothing, an empty dictionary."""
-    return {**_run(steps(bar()), backend), **parts(backend), **frame(backend)}
+    low, high = mixed(backend, 0.2), mixed(backend, 1.0)
+    return {**_run(steps(bar()), backend), **parts(backend), **frame(backend), **low, **high}
 
 
 def frame(backend: str) -> dict[str, Any]:
@@ -138,16 +139,52 @@ def frame(backend: str) -> dict[str, Any]:
     return _run(m, backend)
 
 
+def mixed(backend: str, height: float) -> dict[str, Any]:
+    """Return numbers of a bar, damped in one half and heated in the other, and of a heated shell under pressure at a
+    height [m]: two processes take one half each of a bar and a low shell, and one of a bar and a high shell."""
+    x, c = grid("hexahedron", (8, 2, 2), SIZE)
+    far = x[c].mean(axis=1)[:, 0] > SIZE[0] / 2
+    m = Model(3, gravity=(0.0, 0.0, -9.81))
+    halves = {"near": [(0, np.flatnonzero(~far))], "far": [(0, np.flatnonzero(far))]}
+    root, tip = np.flatnonzero(x[:, 0] == 0.0), np.flatnonzero(np.isclose(x[:, 0], SIZE[0]))
+    m.mesh("bar", Mesh(x, [CellBlock("hexahedron", c)], {"ROOT": root, "TIP": tip[:1]}, halves))
+    m.solid_material("steel", E=2.1e11, nu=0.3, density=7850.0, expansion=1.2e-5)
+    m.solids("near", "bar:near", "steel")
+    m.solids("far", "bar:far", "steel", kinematics="linear", damping=2e-5, mass_damping=3.0)
+    m.temperature("warm", "near", 40.0)
+    m.fix("bar:ROOT")
+    y, q = grid("quad", (6, 2), (0.3, 0.1))
+    m.mesh("strip", Mesh(np.column_stack((y, np.full(len(y), height))), [CellBlock("quad", q)], {
+        "ROOT": np.flatnonzero(y[:, 0] == 0.0), "TIP": np.flatnonzero(np.isclose(y[:, 0], 0.3))[:1],
+    }, {"ALL": [(0, np.arange(len(q)))]}))  # fmt: skip
+    m.shells("shell", "strip:ALL", "steel", 0.004)
+    m.temperature("hot", "shell", 30.0, gradient=1e3)
+    m.pressure("wind", "strip:ALL", 50.0)
+    m.fix("strip:ROOT")
+    m.force("pull", "bar:TIP", [0.0, 50.0, -100.0])
+    m.sensor("tip", "displacement", on="bar:TIP")
+    name = f"mixed at {height:g}"
+    m.linear_static_step(name=f"{name} static")
+    m.modes_step(6, name=f"{name} modes", preload=f"{name} static")
+    m.harmonic_step([50.0, 300.0], loads=["wind", "pull"], name=f"{name} direct", method="direct")
+    return _run(m, backend)
+
+
 def shares() -> dict[str, Any]:
-    """Return the entries of the stiffness that each rank has, and those of all."""
+    """Return the elements and the entries of the stiffness that each rank has, and those of all."""
     from fem_mbs.analysis.distributed.backends import backend_named
+    from fem_mbs.analysis.distributed.share import share_out
     from fem_mbs.analysis.end_state import EndState
     from fem_mbs.solvers.distributed.ranks import ranks
 
     end = EndState.at_start(bar().compile(stepping=False))
+    share_out(end.compiled)
+    solids = [b for b in end.compiled.system.blocks if b.type.name.startswith("solid_")]
     linear = backend_named("petsc").make(end.compiled, end.state, 0.0, end.loading)
     K = linear.stiffness
     return {
+        "own elements": ranks().gathered([[b.size, len(b.par), len(b.dof)] for b in solids]),
+        "elements": [b.count for b in solids],
         "own entries": ranks().gathered(int(K.own.nnz)), "own rows": K.layout.counts.tolist(),
         "entries": int(K.gathered().nnz), "unknowns": K.shape[0],
     }  # fmt: skip

@@ -84,7 +84,7 @@ def test_frequencies_agree_one_by_one(found, local):
     _, numbers = found
     names = [name for name in local if name.endswith(("frequencies_hz", "buckling load_factors"))]
     names.remove("frame buckling load_factors")
-    assert len(names) == 6
+    assert len(names) == 8
     for name in names:
         np.testing.assert_allclose(numbers[name], local[name], rtol=FREQUENCY, atol=1e-4, err_msg=name)
 
@@ -93,7 +93,10 @@ def test_no_rank_has_all(found):
     n, numbers = found
     assert sum(numbers["own rows"]) == numbers["unknowns"]
     assert len(numbers["own entries"]) == n
+    own = np.array(numbers["own elements"])  # (ranks, blocks, 3)
+    assert own.sum(axis=0).tolist() == [[count] * 3 for count in numbers["elements"]]
     if n == 2:
+        assert (own[:, :, 0] <= 0.55 * np.array(numbers["elements"])).all()
         # what both have are the entries between nodes of the cut
         assert max(numbers["own entries"]) < 0.65 * numbers["entries"]
         assert max(numbers["own rows"]) < 0.65 * numbers["unknowns"]
@@ -140,6 +143,20 @@ def test_command_line_writes_once(tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("results in") == 1
     assert json.loads((tmp_path / "out/summary.json").read_text())["status"] == "done"
+
+
+def test_factors_on_disk_give_the_same(tmp_path, monkeypatch):
+    found = {}
+    for name in ("memory", "disk"):
+        if name == "disk":
+            (tmp_path / "factors").mkdir()
+            monkeypatch.setenv(installed.SCRATCH, str(tmp_path / "factors"))
+        folder = str(tmp_path / name)
+        done = ranks(2, "-m", "fem_mbs", "run", write(tmp_path, "modes"), "-o", folder, "--backend", "petsc")
+        assert done.returncode == 0, done.stderr
+        found[name] = json.loads((tmp_path / name / "summary.json").read_text())["steps"][0]["frequencies_hz"]
+    np.testing.assert_allclose(found["disk"], found["memory"], rtol=FREQUENCY)
+    assert not list((tmp_path / "factors").iterdir())  # they are removed at the end
 
 
 @pytest.mark.parametrize(
@@ -217,6 +234,17 @@ def test_missing_libraries_are_named_with_the_remedy(monkeypatch):
     with pytest.raises(InputError, match=r"apt install python3-petsc4py.*docs/distributed.md"):
         backend_named("petsc")
     installed.libraries.cache_clear()
+
+
+def test_folder_for_factors_that_is_none_is_named(monkeypatch, tmp_path):
+    monkeypatch.delenv(installed.SCRATCH, raising=False)
+    assert installed.scratch() is None
+    monkeypatch.setenv(installed.SCRATCH, str(tmp_path))
+    assert installed.scratch() == str(tmp_path)
+    monkeypatch.setenv(installed.SCRATCH, str(tmp_path / "missing"))
+    installed.libraries.cache_clear()
+    with pytest.raises(InputError, match=r'MUMPS_OOC_TMPDIR = ".*missing" is no folder'):
+        installed.libraries()
 
 
 def test_unknown_backend():

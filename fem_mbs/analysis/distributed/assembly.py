@@ -27,7 +27,9 @@ class PartMatrices(Matrices):
 
     def __init__(self, compiled: Compiled):
         self.compiled, self.ranks = compiled, ranks()
-        self._picks = elements_of(compiled, self.ranks.rank, self.ranks.size)
+        self._picks = compiled.picks
+        if self._picks is None:
+            self._picks = elements_of(compiled, self.ranks.rank, self.ranks.size)
         self._own = ElementSet(compiled, self._picks)
         self._part = Matrices(self._own)
         self.skewed = False
@@ -41,6 +43,11 @@ class PartMatrices(Matrices):
         other._own = ElementSet(compiled, self._picks)
         other._part = self._part.on(other._own)
         return other
+
+    def release(self) -> None:
+        """Free the places of element matrices, which take more memory than a matrix; they are found anew when they are
+        needed."""
+        self._part.release(beyond=0)
 
     def tangent(
         self, ctl: np.ndarray, fun: np.ndarray, state: State, blocks: Sequence[Block] | None = None

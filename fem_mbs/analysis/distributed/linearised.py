@@ -62,6 +62,22 @@ class DistributedLinearised(Linearised):
             self._laid_out = made
         return made
 
+    def _node_part(self, A: DistributedMatrix) -> DistributedMatrix:
+        if self.first < self.system.dummy:
+            return A[: self.first][:, : self.first]
+        own = A.own  # only the dummy entry is left out, which is empty
+        return A.of(csr_matrix((own.data, own.indices, own.indptr[: self.first + 1]), shape=(self.first, self.first)))
+
+    def whole_table(self, number: int, table: np.ndarray) -> np.ndarray:
+        """Return the whole table on the first rank, where results are written, and zeros on others."""
+        share = self.system.blocks[number].share
+        return table if share is None else self.matrices.ranks.collected(table, share.elements, share.count)
+
+    def total(self, number: int, value: float) -> float:
+        if self.system.blocks[number].share is None:
+            return value
+        return float(self.matrices.ranks.sum(np.array([value]))[0])
+
     @cached_property
     def stiffness(self) -> DistributedMatrix:
         """Return the symmetric part of `whole_stiffness`; all of it where the model is ``unsymmetric``."""

@@ -154,6 +154,14 @@ class Linearised:
         """Return the rows (m, N) of the multipliers in the tangent."""
         return self.tangent[self.multipliers]
 
+    def whole_table(self, number: int, table: np.ndarray) -> np.ndarray:
+        """Return the table (n, ...) of all elements of a block, by its number, from that of the elements here."""
+        return table
+
+    def total(self, number: int, value: float) -> float:
+        """Return the sum over all elements of a block, by its number, of a value that is summed over those here."""
+        return value
+
     def _preload(self, response: Response) -> None:
         """Move to the displaced place of a response, with its stresses and loads.
 
@@ -570,8 +578,11 @@ class Linearised:
         """Return the compiled model with ``factor`` times the ``stresses`` of blocks added."""
         blocks = self.system.blocks
         return self.system.with_parameters(
-            {i: blocks[i].type.prestress(blocks[i].par, table, factor) for i, table in stresses.items()}
-        )
+            {
+                i: blocks[i].type.prestress(blocks[i].par, table, factor) for i, table in stresses.items()
+                if blocks[i].size  # other processes may have all of its elements
+            }
+        )  # fmt: skip
 
     def _half_turn(self, residual: np.ndarray) -> csr_matrix:
         """Return the part of the second derivative that the tangent on the rotation group lacks under unbalanced

@@ -73,11 +73,10 @@ class Reported:
         system = self.system
         out, energy = np.zeros(self.state.out.size), np.zeros(self.state.energy.size)
         for i, table in self.linear.outputs(self.state, self.reporting).items():
-            first = system.blocks[i].first_output
-            out[first : first + table.size] = table.ravel()
-        for block in self.elastic:
+            self._place(out, i, table)
+        for i, block in self._elastic:
             stored = self.linear.here.ledger(block, 0, block.size)[:, C.STRAIN]
-            energy[block.first_element : block.first_element + block.size] = stored
+            energy[block.first_element : block.first_element + block.count] = self.linear.whole_table(i, stored)
         turning = np.flatnonzero(system.nodes.rotational)
         rotation = np.zeros((turning.size, 3))
         if system.dimension == 2:
@@ -92,6 +91,11 @@ class Reported:
             "reaction": self.linear.held(self.linear.residual), "place": self.state.Q[0],
         }  # fmt: skip
 
+    def _place(self, out: np.ndarray, number: int, table: np.ndarray) -> None:
+        """Write the outputs of the elements of a block, by its number, to their places among those of all (n_out,)."""
+        first, whole = self.system.blocks[number].first_output, self.linear.whole_table(number, table)
+        out[first : first + whole.size] = whole.ravel()
+
     @cached_property
     def reporting(self) -> list[int]:
         """Return the numbers of the blocks that have outputs."""
@@ -102,11 +106,16 @@ class Reported:
         """Return the numbers of the blocks that sensors read."""
         return [i for i in self.reporting if self.system.blocks[i].watched]
 
-    @cached_property
+    @property
     def elastic(self) -> list[Block]:
-        """Return the numbers of the blocks that store energy."""
+        """Return the blocks that store energy."""
+        return [block for _, block in self._elastic]
+
+    @cached_property
+    def _elastic(self) -> list[tuple[int, Block]]:
+        """Return the blocks that store energy, with their numbers."""
         return [
-            b for b in self.system.blocks
+            (i, b) for i, b in enumerate(self.system.blocks)
             if not b.type.multipliers and not b.type.inertia
             and (b.type.prestress is not None or "function" not in b.type.par)
         ]  # fmt: skip
@@ -145,30 +154,33 @@ class Reported:
             with_loads = self.linear.outputs(self.state, outputs, self.linear.level(mask, values, weight))
             without = self.linear.outputs(self.state, outputs)
             for i, table in changes.items():
-                first = system.blocks[i].first_output
-                out[first : first + table.size] = (table + with_loads[i] - without[i]).ravel()
+                self._place(out, i, table + with_loads[i] - without[i])
         found["out"], stored = out, np.zeros(base["energy"].size)
         if energy:
             plain = self.linear.here
             loaded = plain.under(self.linear.level(mask, values))
             ctl = loaded.control(2.0)
-            tiles = self.linear.matrices.tiles(C.TANGENT, ctl, loaded.functions, self.state, self.elastic)
-            for block, first, last, fe, ke in tiles:
-                x, at = u[block.dof[first:last]], block.first_element + first
-                stored[at : at + last - first] = (
-                    loaded.ledger(block, first, last)[:, C.STRAIN] - plain.ledger(block, first, last)[:, C.STRAIN]
-                    + np.einsum("ei,ei->e", fe, x) + 0.5 * np.einsum("ei,eij,ej->e", x, ke, x)
-                )  # fmt: skip
+            for i, block in self._elastic:
+                own = np.zeros(block.size)
+                for _, first, last, fe, ke in self.linear.matrices.tiles(
+                    C.TANGENT, ctl, loaded.functions, self.state, [block]
+                ):
+                    x = u[block.dof[first:last]]
+                    own[first:last] = (
+                        loaded.ledger(block, first, last)[:, C.STRAIN] - plain.ledger(block, first, last)[:, C.STRAIN]
+                        + np.einsum("ei,ei->e", fe, x) + 0.5 * np.einsum("ei,eij,ej->e", x, ke, x)
+                    )  # fmt: skip
+                stored[block.first_element : block.first_element + block.count] = self.linear.whole_table(i, own)
         found["energy"] = stored
         return found
 
     def potential(self, weight: bool) -> tuple[float, np.ndarray, csr_matrix]:
         """Return energy [J] of the masses under the weight of the state, and with ``weight`` that of the model in
         addition: at the state, its gradient (N,) and second derivatives (N, N)."""
-        blocks = [block for block in self.system.blocks if block.type.inertia]
+        blocks = [(i, block) for i, block in enumerate(self.system.blocks) if block.type.inertia]
         at = self.linear.here.under(self.linear.level(weight=weight))
-        energy = sum(float(at.ledger(b, 0, b.size)[:, C.POTENTIAL].sum()) for b in blocks)
-        return energy, *at.assemble(at.control(2.0), blocks)
+        energy = sum(self.linear.total(i, float(at.ledger(b, 0, b.size)[:, C.POTENTIAL].sum())) for i, b in blocks)
+        return energy, *at.assemble(at.control(2.0), [block for _, block in blocks])
 
     def strain_energy(self) -> tuple[float, np.ndarray, csr_matrix]:
         """Return strain energy [J] of all elements at the state, its gradient (N,) and second derivatives (N, N)."""

@@ -145,8 +145,8 @@ def record_shapes(
         for k, u in enumerate(moved["U"] if lines else ()):
             a = None if squares is None else -squares[k] * u
             for i, table in linear.output_changes(u, blocks=lines, a=a).items():
-                first = context.system.blocks[i].first_output
-                moved["out"][k, first : first + table.size] = table.ravel()
+                first, whole = context.system.blocks[i].first_output, linear.whole_table(i, table)
+                moved["out"][k, first : first + whole.size] = whole.ravel()
         frames = rows.frames(moved, shapes, shapes=True)
         rows.recovered.straighten(frames["displacement"], linear.state, moved["U"].T)
         if "shapes" in rows.fields.wanted:

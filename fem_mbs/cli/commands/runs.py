@@ -151,7 +151,7 @@ def run(
             if distributed:
                 from fem_mbs.analysis.distributed.run import run_distributed
 
-                results = run_distributed(loaded, folder, backend, **options)
+                results = run_distributed(loaded, folder, backend, keep_model=False, **options)
             else:
                 results = run_model(loaded, folder, restart=restart, **options)
     except KeyboardInterrupt:
