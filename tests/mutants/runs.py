@@ -120,7 +120,10 @@ class Runs:
 
     def _runs_here(self, file: str) -> bool:
         """Return whether the functions of a module are those that tests call: not so if they are compiled."""
-        return not (self.compiled and _KERNELS.search((self.root / file).read_text(encoding="utf-8")))
+        return not (self.compiled and self._has_kernels(file))
+
+    def _has_kernels(self, file: str) -> bool:
+        return _KERNELS.search((self.root / file).read_text(encoding="utf-8")) is not None
 
     def _chosen(self, place: Place, budget: float) -> list[tuple[str, float]]:
         """Return the tests of a place with their times, as many as fit into a budget, at least one."""
@@ -145,6 +148,7 @@ class Runs:
         sample = [m for m in self.sample if self._runs_here(m.place.file)]
         left = [m for m in sample if (former[m.name]["ended"] in again if m.name in former else not survivors)]
         random.Random(os.getpid()).shuffle(left)  # what is done when it stops early is a sample too
+        left.sort(key=lambda m: not self._has_kernels(m.place.file))  # others may be tried faster with compiled kernels
         tests = {m.name: self._chosen(m.place, budget) for m in left}
         names = sorted({test for chosen in tests.values() for test, _ in chosen})
 
