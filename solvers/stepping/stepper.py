@@ -60,7 +60,6 @@ from fem_mbs.solvers.stepping.layout import (
     LENGTH,
     MAX_ITERATIONS,
     MIDPOINT,
-    MOST_INCREMENTS,
     MULTIPLIER,
     N_FRAMES,
     NEED_FACTOR,
@@ -96,7 +95,7 @@ from fem_mbs.solvers.stepping.layout import (
     WORST_VALUE,
 )
 from fem_mbs.solvers.stepping.motion import configure, director_velocities, normalise, predict, update, velocities
-from fem_mbs.solvers.stepping.predictor import choose_order
+from fem_mbs.solvers.stepping.predictor import choose_order, keep_increments
 
 _BEGIN, _ASSEMBLE, _UPDATE, _COMMIT = 0, 1, 2, 3
 _ROUND_OFF = 4.0 * 2.0**-52
@@ -228,13 +227,7 @@ def commit(kernels, reports, system, state, output, ctl, fun, counter, real):
             a = (1.0 - af) * V[2, k] + af * state.past[3, k] - am * state.past[2, k]
             state.past[2, k] = a / (1.0 - am)
             state.past[3, k] = V[2, k]
-    if newmark or rule == MIDPOINT:
-        if rule == MIDPOINT:
-            copy(state.past[2], state.past[3])
-            copy(state.past[1], state.past[2])
-        copy(state.past[0], state.past[1])
-        copy(U, state.past[0])
-        counter[HISTORY] = min(counter[HISTORY] + 1, 2 if newmark else MOST_INCREMENTS)
+    keep_increments(state, counter)
     copy(Q[1], Q[0])
     copy(D[1], D[0])
     copy(V[1], V[0])
