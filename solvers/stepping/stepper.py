@@ -99,7 +99,7 @@ from fem_mbs.solvers.stepping.predictor import choose_order, keep_increments
 
 _BEGIN, _ASSEMBLE, _UPDATE, _COMMIT = 0, 1, 2, 3
 _ROUND_OFF = 4.0 * 2.0**-52
-_NEARLY = 1e-2  # residual over its limit, above which a step of fewer than two corrections makes another one
+_NEARLY = 1e-2  # residual over its limit, above which a step of one correction or none may make another one
 _MOST_SETTLING = 10  # number of iterations after which a step no longer waits for this
 _QUARTER = 2.0  # Cayley vector of a quarter of a turn, 2 tan(pi/4)
 
@@ -331,8 +331,8 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
             # one call for all rules, since every call of a compiled function may be compiled into the caller
             assemble(job, kernels, system, ctl, fun, Qk, Dk, state.V, state.DD, Uk, state)
             small = small_residual(system, state, real, counter)
-            if counter[ITERATION] <= 1 and real[WORST_VALUE] > _NEARLY and real[ETOL] == 0.0:
-                # errors of good first guesses have one sign over many steps; another correction takes them out
+            if real[ORDER] > 2.0 and counter[ITERATION] <= 1 and real[WORST_VALUE] > _NEARLY and real[ETOL] == 0.0:
+                # errors of such good first guesses have one sign over many steps; another correction takes them out
                 small = False
             if small:
                 counter[PHASE] = _COMMIT
