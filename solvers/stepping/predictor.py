@@ -17,7 +17,7 @@ their errors.
 
 from __future__ import annotations
 
-from fem_mbs.arrays import cleared, integers, scratch
+from fem_mbs.arrays import cleared, copy, integers, scratch
 from fem_mbs.contract import inline, inner
 from fem_mbs.solvers.stepping.banded import band_factor, band_solve
 from fem_mbs.solvers.stepping.layout import (
@@ -27,13 +27,14 @@ from fem_mbs.solvers.stepping.layout import (
     MISS,
     MOST_INCREMENTS,
     MULTIPLIER,
+    NEWMARK,
     ORDER,
     POSITION,
     PREDICTOR,
     RULE_KIND,
 )
 
-__all__ = ["choose_order", "turn_parts", "weights_of"]
+__all__ = ["choose_order", "keep_increments", "turn_parts", "weights_of"]
 
 _SWEEPS = 6
 _FADING = 0.7  # of errors of first guesses, from step to step
@@ -48,6 +49,20 @@ def weights_of(order):
     if order < 4.0:
         return 3.0, -3.0, 1.0, 0.0
     return 4.0, -6.0, 4.0, -1.0
+
+
+@inline
+def keep_increments(state, counter):
+    """Store the increments of a step for the first guesses of the next ones, where its rule needs them."""
+    newmark = counter[RULE_KIND] == NEWMARK  # which keeps accelerations in the last two rows
+    if not newmark and counter[RULE_KIND] != MIDPOINT:
+        return
+    if not newmark:
+        copy(state.past[2], state.past[3])
+        copy(state.past[1], state.past[2])
+    copy(state.past[0], state.past[1])
+    copy(state.U, state.past[0])
+    counter[HISTORY] = min(counter[HISTORY] + 1, 2 if newmark else MOST_INCREMENTS)
 
 
 @inner

@@ -62,7 +62,6 @@ from fem_mbs.solvers.stepping.layout import (
     LENGTH,
     MAX_ITERATIONS,
     MIDPOINT,
-    MOST_INCREMENTS,
     MULTIPLIER,
     N_FRAMES,
     NEED_ASSEMBLY,
@@ -101,13 +100,13 @@ from fem_mbs.solvers.stepping.layout import (
     WORST_VALUE,
 )
 from fem_mbs.solvers.stepping.motion import configure, director_velocities, normalise, predict, update, velocities
-from fem_mbs.solvers.stepping.predictor import choose_order
+from fem_mbs.solvers.stepping.predictor import choose_order, keep_increments
 
 #: Jobs of `equilibrium` beside those of elements.
 PLACE, JUDGE = 2, 3
 _BEGIN, _ASSEMBLE, _UPDATE, _COMMIT = 0, 1, 2, 3
 _ROUND_OFF = 4.0 * 2.0**-52
-_NEARLY = 1e-2  # residual over its limit, above which a step of fewer than two corrections makes another one
+_NEARLY = 1e-2  # residual over its limit, above which a step of one correction or none may make another one
 _MOST_SETTLING = 10  # number of iterations after which a step no longer waits for this
 _ENOUGH = 0.2  # contraction of the increment, with which factors that cost many solutions are kept
 _QUARTER = 2.0  # Cayley vector of a quarter of a turn, 2 tan(pi/4)
@@ -236,13 +235,7 @@ def commit(kernels, reports, system, state, output, ctl, fun, counter, real):
             a = (1.0 - af) * V[2, k] + af * state.past[3, k] - am * state.past[2, k]
             state.past[2, k] = a / (1.0 - am)
             state.past[3, k] = V[2, k]
-    if newmark or rule == MIDPOINT:
-        if rule == MIDPOINT:
-            copy(state.past[2], state.past[3])
-            copy(state.past[1], state.past[2])
-        copy(state.past[0], state.past[1])
-        copy(U, state.past[0])
-        counter[HISTORY] = min(counter[HISTORY] + 1, 2 if newmark else MOST_INCREMENTS)
+    keep_increments(state, counter)
     copy(Q[1], Q[0])
     copy(D[1], D[0])
     copy(V[1], V[0])
@@ -358,8 +351,8 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
                 # one call for all rules, since every call of a compiled function may be compiled into the caller
                 assemble(job, kernels, system, ctl, fun, Qk, Dk, state.V, state.DD, Uk, state)
             small = small_residual(system, state, real, counter)
-            if counter[ITERATION] <= 1 and real[WORST_VALUE] > _NEARLY and real[ETOL] == 0.0:
-                # errors of good first guesses have one sign over many steps; another correction takes them out
+            if real[ORDER] > 2.0 and counter[ITERATION] <= 1 and real[WORST_VALUE] > _NEARLY and real[ETOL] == 0.0:
+                # errors of such good first guesses have one sign over many steps; another correction takes them out
                 small = False
             if small:
                 counter[PHASE] = _COMMIT
