@@ -127,7 +127,7 @@ class BlockLanczos:
         V = self.basis
         C = np.eye(W.shape[1])
         again = True  # whether rounding may have left components in the basis
-        scale, least = along, _NOTHING if along is not None else _SPANNED
+        scale, least = (np.zeros(W.shape[1]), _SPANNED) if along is None else (along, _NOTHING)
         for attempt in range(_PASSES):
             if not W.shape[1]:
                 break
@@ -150,7 +150,7 @@ class BlockLanczos:
                 W -= V @ h[: V.shape[1]]
             size = np.sqrt(np.maximum(np.diag(gram), 0.0))
             if attempt == 0:
-                scale = np.sqrt((0.0 if scale is None else scale**2) + np.maximum(before, 0.0))
+                scale = np.sqrt(scale**2 + np.maximum(before, 0.0))
             live = np.any(size[:, None] * np.abs(C) > least * scale, axis=1)
             W, C, gram, size = W[:, live], C[live], gram[np.ix_(live, live)], size[live]
             w, z = np.linalg.eigh(gram / np.outer(size, size))

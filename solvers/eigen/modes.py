@@ -199,7 +199,8 @@ class _RealProblem:
         vectors = np.array(vectors)
         if check == "inertia":
             top = values.max()
-            pins = self._pins(factors, space, top := top + 1e-6 * max(abs(top), 1e-9 * self.scale))
+            top += 1e-6 * max(abs(top), 1e-9 * self.scale)
+            pins = self._pins(factors, space, top)
             factors = None
             expected, _ = self._count(pins, space, top)
         factors = space = None  # their memory
@@ -255,13 +256,13 @@ class _RealProblem:
             if found is not None:
                 return found
         elif a <= 0.0:
-            lowest = self._positive(shift)
+            lowest = self.given or self._positive(shift)
             nothing_below = lowest is not None
         factors = self._inertia(b, 1.0)
         high, above = factors.shift, factors.negative
         del factors  # they take much memory
         if a <= 0.0 and nothing_below:
-            low, below = shift, 0
+            low, below = (shift if lowest is None else lowest.shift), 0
         else:
             factors = self._inertia(a, -1.0)
             low, below = factors.shift, factors.negative
@@ -304,7 +305,7 @@ class _RealProblem:
 
         def leading(t: np.ndarray, left: np.ndarray) -> int:
             if int((t > least).sum()) > _LOW:
-                raise _Crowded  # (a Ritz value never lies on the wrong side of its own)
+                raise _Crowded  # (at least so many eigenvalues are as large as these Ritz values)
             return min(int((t + left > least).sum()) + 1, self.n)
 
         return self._iterated(factors, leading, _LOW, _MANY_STEPS, _COPIES)
