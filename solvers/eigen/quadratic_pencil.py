@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from copy import copy
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -249,7 +250,7 @@ def absolutely(A: csr_matrix, x: np.ndarray, transposed: bool = False) -> np.nda
     return (a.T if transposed else a) @ x
 
 
-def times(A, x: np.ndarray) -> np.ndarray:
+def times(A: Any, x: np.ndarray) -> np.ndarray:
     """Return A x (n, k), without a complex copy of a real matrix."""
     if np.iscomplexobj(A.data) or not np.iscomplexobj(x):
         return A @ x
