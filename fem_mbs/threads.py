@@ -209,9 +209,9 @@ def one_blas_thread() -> Iterator[None]:
     more threads cost more than they bring."""
     global _depth
     with _lock:
-        _depth += 1
-        if _depth == 1:
+        if _depth == 0:
             _limits.append(_blas().limit(limits=1, user_api="blas"))
+        _depth += 1
     try:
         yield
     finally:

@@ -265,7 +265,7 @@ class Matrices:
                     state.Q, state.D, state.V, state.DD, state.U, fe, ke,
                 )  # fmt: skip
 
-            yield block, np.zeros((min(max(1, _TILE // (m * m)), block.size), m)), evaluated
+            yield block, np.zeros((max(1, min(_TILE // (m * m), block.size)), m)), evaluated
 
     def tangent(
         self, ctl: np.ndarray, fun: np.ndarray, state: State, blocks: Sequence[Block] | None = None

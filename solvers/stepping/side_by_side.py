@@ -38,7 +38,7 @@ PIECE = 1 << 14
 _VECTOR = 0.25
 #: Entries of element matrices that are evaluated before they are added: 8 MB.
 TOGETHER = 1 << 20
-#: Dofs by which the rows of some elements are divided into ranges.
+#: Entries by which the rows of some elements are divided into ranges.
 _SAMPLE = 2048
 
 
@@ -74,33 +74,33 @@ def evaluate(
     side_by_side(piece, -(-n // size))
 
 
-def _ranges(dof: np.ndarray, parts: int) -> np.ndarray:
-    """Return where ranges of dofs begin and end (parts + 1,), with about as many entries of ``dof`` (n, m) in each."""
-    flat = dof.reshape(-1)
+def _ranges(rows: np.ndarray, parts: int) -> np.ndarray:
+    """Return where ranges of rows begin and end (parts + 1,), with about as many entries of ``rows`` (n, m) in each."""
+    flat = rows.reshape(-1)
     some = np.sort(flat[:: max(1, flat.size // _SAMPLE)])
-    inner = some[np.arange(1, parts) * some.size // parts]
+    inner = some.clip(0)[np.arange(1, parts) * some.size // parts]
     return np.concatenate(([0], inner, [np.iinfo(np.int32).max])).astype(np.int64)
 
 
-def add_matrices(dof: np.ndarray, ke: np.ndarray, slot: np.ndarray, values: np.ndarray) -> float:
+def add_matrices(rows: np.ndarray, ke: np.ndarray, slot: np.ndarray, values: np.ndarray) -> float:
     """Add element matrices (n, m, m) to ``values`` at ``slot`` (n m m,), as `add_entries` does, row by row.
 
     Args:
-        dof: (n, m), the row of each local row.
+        rows: (n, m), the row of the matrix for each local row, negative: none.  Threads own ranges of these.
 
     Returns:
         The largest difference of opposite entries of an element matrix.
     """
     parts = thread_count() if ke.size >= PAYS_ADDING else 1
     if parts == 1:
-        return C.runner(add_entries, slot.size)(ke, dof, 0, np.iinfo(np.int32).max, slot, values)
-    borders = _ranges(dof, parts)
+        return C.runner(add_entries, slot.size)(ke, rows, 0, np.iinfo(np.int32).max, slot, values)
+    borders = _ranges(rows, parts)
     skew = np.zeros(parts)
 
-    def rows(number: int) -> None:
-        skew[number] = add_entries(ke, dof, borders[number], borders[number + 1], slot, values)
+    def part(number: int) -> None:
+        skew[number] = add_entries(ke, rows, borders[number], borders[number + 1], slot, values)
 
-    side_by_side(rows, parts)
+    side_by_side(part, parts)
     return float(skew.max())
 
 
@@ -141,7 +141,7 @@ def assemble(
         par = cut(system.par, row[S.O_PAR], int(row[S.N_PAR]))
         hist = cut(system.hist, row[S.O_HIST], int(row[S.N_HIST]))
         slot = system.slot[row[S.O_SLOT] : row[S.O_SLOT] + n * m * m]
-        step = min(n, max(1, TOGETHER // (m * m)))
+        step = max(1, min(n, TOGETHER // (m * m)))
         fe, ke = np.empty((step, m)), np.empty((step if job == C.TANGENT else 0, m, m))
         for first in range(0, n, step):
             last = min(first + step, n)
@@ -149,7 +149,8 @@ def assemble(
             evaluate(int(function), job, first, last, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, *own)
             add_vectors(own[0], dof[first:last], system.kind, r, peak)
             if job == C.TANGENT:
-                add_matrices(dof[first:last], own[1], slot[first * m * m : last * m * m], values[:-1])
+                rows = system.equation[dof[first:last]]  # not dofs, of which some share an equation
+                add_matrices(rows, own[1], slot[first * m * m : last * m * m], values[:-1])
     for a, b in system.shared:
         r[b] += r[a]
         r[a] = 0.0

@@ -93,6 +93,21 @@ def beams(rule="midpoint", h=2.5e-3):
     return model
 
 
+def pinned_beams():
+    """Dofs of both beams share an equation, whose row belongs to one thread."""
+    model = Model(2, gravity=(0.0, -9.81))
+    model.section("rod", "stiffness", EA=1e4, EI=10.0, rhoA=1.0)
+    for name, start in (("a", 0.0), ("b", 1.0), ("c", 1.0)):
+        model.line(name, (start, 0.0), (start + 1.0, 0.3 * start * (name == "c")), 12)
+        model.beams(name, name, "rod")
+    model.fix("a:start", ["x", "y"])
+    model.joint("pin", "pin", "a:end", "b:start")
+    model.joint("other pin", "pin", "a:end", "c:start")
+    model.transient_step(0.05, 2.5e-3, frames=2)
+    assert model.compile().system.system.shared.size
+    return model
+
+
 def shells():
     model = shell(square(lambda u, v: (u, v, 0.1 * u * v), 5, 5, "quad"), 2.1e11, 0.3, 0.01, 7850.0)
     model.fix("s:left")
@@ -126,7 +141,7 @@ def digests(solution):
 MODELS = {
     "modes of solids": modes_of_solids, "statics of solids": statics_of_solids, "solids": swinging_solid,
     "beams": beams, "beams by Newmark": lambda: beams("newmark"), "explicit beams": lambda: beams("explicit", h=2e-6),
-    "shells": shells, "contact": contact,
+    "pinned beams": pinned_beams, "shells": shells, "contact": contact,
 }  # fmt: skip
 
 
