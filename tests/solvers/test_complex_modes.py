@@ -443,6 +443,13 @@ def test_a_shift_on_an_eigenvalue(lanczos):
     assert modes.values == pytest.approx(np.array([3j, -3j]))
 
 
+def test_reach_may_be_a_low_frequency(way):
+    n = 40
+    M, C, K = np.eye(n), np.diag(np.linspace(0.02, 0.01, n)), np.diag((0.1 * np.arange(1.0, n + 1.0)) ** 2)
+    modes = complex_modes(M, C, K, count=2, which="rightmost", reach=0.45)  # of the four below, number 4 decays least
+    assert modes.values.imag.max() == pytest.approx(0.4, rel=1e-3)
+
+
 def test_unknowns_without_stiffness_and_mass(way):
     M, C, K, _ = random_problem("gyro", n=20)
     for a in (M, C, K):

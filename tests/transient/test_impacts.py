@@ -17,6 +17,7 @@ from fem_mbs.analysis.blows.impulses import Reach
 from fem_mbs.analysis.blows.laws import LAWS, Blow, single_blow
 from fem_mbs.analysis.blows.rounds import resolve
 from fem_mbs.analysis.blows.zeros import zero
+from fem_mbs.elements.contact import impact
 from fem_mbs.modelfile.read import load_model
 from fem_mbs.modelfile.writer import write_model
 from fem_mbs.validation.case import energy_error
@@ -710,3 +711,16 @@ def test_a_ball_falls_on_a_pile_at_rest(e):
     if e == 0.0:
         assert abs(top) < 1e-8
         assert step.ledger("dissipated")[-1] == pytest.approx(9.81 * 0.2, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("gradient", "kept", "axis"),
+    [((0.1, -0.9, 0.3), 0, 1), ((0.1, -0.9, 0.3), 2, 1), ((0.6, -0.9, 0.3), 0, 0), ((0.0, 0.2, -1.0), 1, 2),
+     ((-1.0, 0.0), 1, 0), ((0.8, 0.7), 1, 1)],
+)  # fmt: skip
+def test_the_axis_of_slip_is_the_nearest_to_the_normal_or_the_last_one(gradient, kept, axis):
+    """The axis before stays while it is more than half as near."""
+    memory = np.zeros((1, 20))
+    memory[0, impact.AXIS] = kept
+    impact._nearest_axis(memory, 0, np.array(gradient))
+    assert memory[0, impact.AXIS] == axis
