@@ -22,7 +22,7 @@ Theory: docs/theory.md, section 8, "At scale".
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import scipy.linalg
@@ -30,6 +30,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 from fem_mbs.errors import AnalysisError, LooseError
+from fem_mbs.late import dataclass
 from fem_mbs.solvers.distributed.factors import DistributedFactors
 from fem_mbs.solvers.distributed.matrix import DistributedMatrix, compressed
 from fem_mbs.solvers.linear.factors import IndefiniteFactors, PositiveFactors

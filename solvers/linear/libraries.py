@@ -10,7 +10,6 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -22,6 +21,7 @@ from scipy.sparse.linalg import splu
 from threadpoolctl import ThreadpoolController
 
 from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.late import dataclass
 
 __all__ = [
     "INSTALL_CHOLMOD", "Effort", "ExactlySingular", "LinearSolveError", "NotPositiveDefinite", "analyse",
