@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from fem_mbs.elements.registry import Watch
+from fem_mbs.late import dataclass
 
 __all__ = ["HistoryWatch"]
 

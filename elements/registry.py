@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
+
+from fem_mbs.late import dataclass
 
 __all__ = ["ElementType", "Watch", "element_type", "element_types"]
 

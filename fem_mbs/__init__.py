@@ -8,7 +8,7 @@ The public names load their modules when they are first used, so that `import fe
 from __future__ import annotations
 
 import sys
-from importlib import import_module, metadata
+from importlib import import_module
 from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_file_location
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from fem_mbs.display import report_by, save_by, show_by
 
 if TYPE_CHECKING:  # what `__getattr__` below loads, for type checkers and editors
+    __version__: str
     from fem_mbs.analysis.components.modification import Modification
     from fem_mbs.analysis.components.synthesis import assemble_components
     from fem_mbs.analysis.global_motion import read_global_motion
@@ -128,11 +129,6 @@ if (_checkout / "pyproject.toml").is_file() and all((_checkout / n / "__init__.p
     # First, because a development install of another checkout has a finder for the same names.
     sys.meta_path.insert(0, _Rooms(_checkout))
 
-try:
-    __version__ = metadata.version("fem-mbs")
-except metadata.PackageNotFoundError:  # a checkout that is not installed
-    __version__ = "0+unknown"
-
 # Public name -> module that defines it.
 _PUBLIC = {
     "AnalysisError": "fem_mbs.errors",
@@ -185,11 +181,21 @@ _PUBLIC = {
 if not TYPE_CHECKING:  # a type checker would take any name for one of the package
 
     def __getattr__(name: str) -> Any:
-        if name not in _PUBLIC:
+        if name not in _PUBLIC and name != "__version__":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = getattr(import_module(_PUBLIC[name]), name)
+        value = _version() if name == "__version__" else getattr(import_module(_PUBLIC[name]), name)
         globals()[name] = value
         return value
+
+
+def _version() -> str:
+    """Return the version that is installed; the module that finds it takes .05 s to load."""
+    from importlib import metadata
+
+    try:
+        return metadata.version("fem-mbs")
+    except metadata.PackageNotFoundError:  # a checkout that is not installed
+        return "0+unknown"
 
 
 def __dir__() -> list[str]:

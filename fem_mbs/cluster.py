@@ -25,11 +25,11 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import AnalysisError, InputError
+from fem_mbs.late import dataclass
 from fem_mbs.threads import available, use_threads
 
 __all__ = ["TaskFailure", "TaskPool", "TaskProgress", "refuse_in_workers", "run_tasks"]

@@ -39,16 +39,16 @@ import contextvars
 import functools
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from numba import types
+from numba import config, types
 from numba.core import cgutils
-from numba.core.dispatcher import Dispatcher
 from numba.extending import intrinsic
 
+from fem_mbs.late import dataclass
 from fem_mbs.linking import compiled, keep, linked
 from fem_mbs.machine_code import KernelCache
 from fem_mbs.passes import uncounted
@@ -179,8 +179,15 @@ class Kernel:
     """A compiled function that Python calls or whose address is taken; ``name`` is its module and its name there."""
 
     name: str
-    function: Any
+    maker: Callable[[], Any]
     cache: KernelCache
+
+    @functools.cached_property
+    def function(self) -> Any:
+        """The dispatcher of numba, made when it is first asked for."""
+        made = self.maker()
+        keep(made, self.cache)
+        return made
 
     @property
     def arguments(self) -> tuple:
@@ -217,12 +224,12 @@ def _kernel(function, **options):
     of_elements = function.__code__.co_argcount == len(SIGNATURE.args)
     if of_elements:
         options["no_cpython_wrapper"] = True
-    made = compiled(function, unrolls=of_elements, error_model="numpy", **options)
-    if not isinstance(made, Dispatcher):  # so without compilation (NUMBA_DISABLE_JIT)
-        return made
+    if vars(config)["DISABLE_JIT"]:
+        return function
     name = _name(function)
-    KERNELS[name] = Kernel(name, made, keep(made, KernelCache(name, function, _digest(function))))
-    return ElementKernel(made) if of_elements else made
+    make = partial(compiled, function, unrolls=of_elements, error_model="numpy", **options)
+    entry = KERNELS[name] = Kernel(name, make, KernelCache(name, function, partial(_digest, function)))
+    return ElementKernel(function, entry) if of_elements else entry.function
 
 
 class ElementKernel:
@@ -235,23 +242,34 @@ class ElementKernel:
         py_func: the function that was compiled, as Python.
     """
 
-    def __init__(self, dispatcher: Any):
-        self.py_func = dispatcher.py_func
-        self._compiled = dispatcher
+    def __init__(self, function: Callable, entry: Kernel):
+        self.py_func = function
+        self._entry = entry
         functools.update_wrapper(self, self.py_func)
 
     def __reduce__(self) -> tuple:
-        return ElementKernel, (self._compiled,)
+        return _of_dispatcher, (self._entry.function,)
 
     @functools.cached_property
     def address(self) -> int:
         """The address of the machine code."""
-        self._compiled.compile(SIGNATURE)
-        result = self._compiled.get_compile_result(SIGNATURE)
+        made = self._entry.function
+        made.compile(SIGNATURE)
+        result = made.get_compile_result(SIGNATURE)
         return result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
 
     def __call__(self, *arguments: Any) -> None:
         call_by_address(self.address, *arguments)
+
+
+def _of_dispatcher(dispatcher: Any) -> ElementKernel:
+    """Return the kernel of a dispatcher that another process has sent."""
+    function = dispatcher.py_func
+    name = _name(function)
+    if name not in KERNELS:  # a closure that this process has not made
+        cache = KernelCache(name, function, partial(_digest, function))
+        KERNELS[name] = Kernel(name, lambda: dispatcher, cache)
+    return ElementKernel(function, KERNELS[name])
 
 
 def _name(function) -> str:

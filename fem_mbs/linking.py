@@ -13,13 +13,13 @@ exception.
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from llvmlite.binding import create_pass_builder, create_pipeline_tuning_options
 from numba import config, njit, types, version_info
 from numba.core.codegen import JITCodeLibrary
-from numba.core.typing.templates import infer_global
-from numba.extending import models, register_jitable, register_model
+from numba.extending import models, register_jitable, register_model, typeof_impl
 
 from fem_mbs.passes import ShortCompiler
 
@@ -134,6 +134,22 @@ class _LinkedType(types.Dispatcher):
 
 register_model(_LinkedType)(models.OpaqueModel)
 
+_options: dict[Callable, dict[str, Any]] = {}  # of linked functions
+_types: dict[Callable, _LinkedType] = {}  # of those that compiled code has asked for
+
+
+@typeof_impl.register(FunctionType)
+def _typeof(function, context):
+    """Return the type of a linked function, None for any other.
+
+    Its dispatcher is made here, when a caller is compiled: a process that finds all its kernels on disk makes none.
+    """
+    if function not in _types and function in _options:
+        compiler: Any = njit  # numba's types know neither option
+        settings = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **_options[function]}
+        _types[function] = _LinkedType(compiler(pipeline_class=_LinkedCompiler, **settings)(function))
+    return _types.get(function)
+
 
 def _known() -> bool:
     return _KNOWN[0] <= version_info.short < _KNOWN[1]
@@ -169,7 +185,5 @@ def linked(function: Callable, **options: Any) -> Callable:
         return function
     if not _known():
         return register_jitable(no_cfunc_wrapper=True, **options)(function)
-    compiler: Any = njit  # numba's types know neither option
-    made = compiler(pipeline_class=_LinkedCompiler, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
-    infer_global(function, _LinkedType(made(function)))
+    _options[function] = options
     return function

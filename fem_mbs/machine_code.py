@@ -17,11 +17,12 @@ import statistics
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
+from numba.core.runtime import rtsys
 
 from fem_mbs import packed_code
 from fem_mbs.errors import UncompiledError
@@ -192,11 +193,29 @@ class KernelCache(FunctionCache):
     A folder that cannot be written to is read all the same.
     """
 
-    def __init__(self, name: str, function: Any, digest: str):
-        self.name, self.digest = name, digest
+    def __init__(self, name: str, function: Any, digest: Callable[[], str]):
+        """Keep what the place follows from: it is found when the kernel is asked for, as few of all are.
+
+        Args:
+            name: of the kernel.
+            function: the kernel as Python.
+            digest: finds the digest of its sources.
+        """
+        self.name = name
+        self._find_digest = digest
         self._began: float | None = None
-        code = function.__code__
-        place = _Place(cache_root() / digest, code.co_firstlineno, code.co_filename)
+        self._name, self._py_func = repr(function), function  # numba's initialisation would look at the disk
+        self.enable()
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """The digest of the sources."""
+        return self._find_digest()
+
+    @functools.cached_property
+    def _impl(self) -> CompileResultCacheImpl:
+        code = self._py_func.__code__
+        place = _Place(cache_root() / self.digest, code.co_firstlineno, code.co_filename)
 
         class Kept(CompileResultCacheImpl):
             """Numba's way to keep code, at our place."""
@@ -205,31 +224,44 @@ class KernelCache(FunctionCache):
                 self._locator_classes: Any = [_Placed(place)]
                 super().__init__(function)
 
-        self._impl_class: Any = Kept
-        super().__init__(function)
-        #: Name that numba gives the files.
-        self.base: str = self._impl.filename_base
-        self._cache_file = _Index(self.cache_path, self.base, digest)
+        return Kept(self._py_func)
+
+    @property
+    def base(self) -> str:
+        """The name that numba gives the files."""
+        return self._impl.filename_base
+
+    @functools.cached_property
+    def _cache_path(self) -> str:
+        return self._impl.locator.get_cache_path()
+
+    @functools.cached_property
+    def _cache_file(self) -> _Index:
+        return _Index(self.cache_path, self.base, self.digest)
+
+    @functools.cached_property
+    def _shared(self) -> _Index | None:
+        """Index of the wanted folder if that is read-only: its code is used, new code goes elsewhere."""
         wanted = wanted_root()
-        #: Index of the wanted folder if that is read-only: its code is used, new code goes elsewhere.
-        self._shared = None if wanted == cache_root() else _Index(str(wanted / digest), self.base, digest)
+        return None if wanted == cache_root() else _Index(str(wanted / self.digest), self.base, self.digest)
 
     def has(self, signature: Any, context: Any) -> bool:
         """Return whether the code for a signature is on disk, in the cache or with the package."""
-        context.refresh()
         key = self._index_key(_arguments(signature), context.codegen())
         here = self._cache_file.has(key) or (self._shared is not None and self._shared.has(key))
         return here or packed_code.has(self.digest, self.base)
 
     def stored(self, signature: Any, context: Any) -> Any:
         """Return the code for a signature as it lies in the cache."""
-        context.refresh()
         return self._cache_file.load(self._index_key(_arguments(signature), context.codegen()))
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the code of a signature, or None; what is not there is about to be compiled."""
         try:
-            found = super().load_overload(_arguments(sig), target_context)
+            # Without numba's refresh of the context: what is registered for compilation takes .2 s to enter.
+            rtsys.initialize(target_context)
+            with self._guard_against_spurious_io_errors():
+                found = self._load_overload(_arguments(sig), target_context)
         except Exception as error:  # a damaged file, whatever it makes pickle or LLVM raise
             log.debug("cached code of %s: %s", self.name, error)
             found = None

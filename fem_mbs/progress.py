@@ -14,8 +14,9 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, Protocol, TextIO
+
+from fem_mbs.late import dataclass
 
 __all__ = ["Compiling", "quiet", "say", "showing", "tell", "told", "waiting"]
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import MISSING, field, fields, replace
 from enum import Enum
 from functools import cache, reduce
 from operator import or_
@@ -29,6 +29,7 @@ from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin, ge
 import numpy as np
 
 from fem_mbs.errors import ResultsError
+from fem_mbs.late import dataclass
 
 __all__ = ["ABSENT", "Absent", "Entry", "Record", "Schema", "entries", "entry", "json_value"]
 

@@ -17,11 +17,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
+
+from fem_mbs.late import dataclass
 
 __all__ = ["BASES", "QUANTITIES", "Quantity", "Shown", "Units", "split_unit"]
 

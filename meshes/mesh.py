@@ -10,7 +10,7 @@ ambiguous.  ``all`` means everything unless a set is called so.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from difflib import get_close_matches
 from typing import NoReturn
 
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fem_mbs.errors import MeshError
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.cells import CELL_KINDS, DIMENSION, FACETS, LINE_KINDS, MIRRORED, facets_of, mirrored_facets
 
 __all__ = ["CELL_KINDS", "LINE_KINDS", "CellBlock", "Mesh"]

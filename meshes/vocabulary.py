@@ -9,8 +9,9 @@ A reader makes the rows from the tables by which it reads, so that the documenta
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from enum import StrEnum
+
+from fem_mbs.late import dataclass
 
 __all__ = ["Effect", "Use", "Word", "first_sentence", "word_table"]
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -35,6 +34,7 @@ from fem_mbs.elements.coordinates import (
     spring_rows,
 )
 from fem_mbs.elements.kinematics import DP, P0, P1, R0, R1, point, point_rate, relative_angle, spin
+from fem_mbs.late import dataclass
 
 __all__ = ["ANGLE", "LENGTH", "OFFSET", "Coordinate", "coordinate"]
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from fem_mbs.contract import COMMIT, ONE_STATE, RULE, START, H, inline, kernel
 from fem_mbs.elements.coordinates import dot, end_velocities
 from fem_mbs.elements.joints.coordinate import Coordinate
 from fem_mbs.elements.registry import ElementType, Watch
+from fem_mbs.late import dataclass
 
 __all__ = ["Law", "coordinate_force", "no_columns", "no_memory"]
 

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -51,6 +50,7 @@ from fem_mbs.contract import (
 from fem_mbs.elements.coordinates import dot, end_velocities, rate_row
 from fem_mbs.elements.joints.coordinate import ANGLE, LENGTH, OFFSET, Coordinate, coordinate
 from fem_mbs.elements.registry import ElementType
+from fem_mbs.late import dataclass
 
 __all__ = ["StateLaw", "no_power", "nothing_stored", "state_force", "state_types"]
 

@@ -28,11 +28,10 @@ Membrane strains 11, 22, 12 (gamma), curvatures likewise, transverse shear 13, 2
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from fem_mbs.elements.shells.natural import lines_of
+from fem_mbs.late import dataclass
 
 __all__ = ["Stiffness", "frames", "membrane_stiffness", "shell_stiffness", "side_bulge"]
 

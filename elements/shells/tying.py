@@ -25,12 +25,12 @@ Spaces, with the tying points in brackets (g = 1/sqrt(3)):
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
 from fem_mbs.elements.solids.shapes import gradients, local_nodes, shape_functions
+from fem_mbs.late import dataclass
 
 __all__ = [
     "CELLS", "Tying", "cell_of", "free_strains", "interpolation", "local_axes", "node_vectors", "reference_strains",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from fem_mbs.analysis.transient.events import Events
 from fem_mbs.declarations.steps import PlannedStep, step_kind
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.kinds import make_function
+from fem_mbs.late import dataclass
 from fem_mbs.model.model import CompiledModel, Model
 from fem_mbs.results.report import CheckReport, ClosingReport, StartReport, StepReport
 from fem_mbs.results.series import StepSensors

@@ -18,7 +18,7 @@ middle of the step that ends at the frame, rotated with the part to its end.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -30,6 +30,7 @@ from fem_mbs.elements.shells.surface import triads, turned_tensors
 from fem_mbs.elements.solids import plane as solid_plane
 from fem_mbs.elements.solids import space as solid
 from fem_mbs.elements.solids.recovery import cauchy_stresses, extrapolation, outputs, von_mises
+from fem_mbs.late import dataclass
 from fem_mbs.properties.shell_recovery import ShellRecovery
 from fem_mbs.properties.shells import ShellGroup
 from fem_mbs.results.fields import field_key, regions

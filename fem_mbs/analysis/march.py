@@ -5,16 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fem_mbs import contract as C
-from fem_mbs.analysis.blows.stepping import BlowStepping
-from fem_mbs.analysis.chains.stepping import ChainStepping
-from fem_mbs.analysis.chains.tree import Tree
 from fem_mbs.analysis.context import RunContext
-from fem_mbs.analysis.eigenvalue_paths import EigenvaluePath
 from fem_mbs.analysis.solution import ENERGY_COLUMNS, energy_range, relative_error
 from fem_mbs.analysis.start.initial import Spin, consistent_velocities, constraint_error, start_rule
 from fem_mbs.analysis.steps.common.checks import count_steps
@@ -29,12 +25,24 @@ from fem_mbs.analysis.transient.settings import Settings, settings_of
 from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.declarations.steps import PlannedStep
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, Owner
+from fem_mbs.late import late_module
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.records import json_value
 from fem_mbs.results.report import EnergyBalance, StartReport
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.compile import with_acting
 from fem_mbs.system.compiled import Compiled
+
+if TYPE_CHECKING:
+    from fem_mbs.analysis import eigenvalue_paths
+    from fem_mbs.analysis.blows import stepping as blow_stepping
+    from fem_mbs.analysis.chains import stepping as chain_stepping
+    from fem_mbs.analysis.chains import tree
+else:
+    blow_stepping = late_module("fem_mbs.analysis.blows.stepping")
+    chain_stepping = late_module("fem_mbs.analysis.chains.stepping")
+    tree = late_module("fem_mbs.analysis.chains.tree")
+    eigenvalue_paths = late_module("fem_mbs.analysis.eigenvalue_paths")
 
 __all__ = ["begin", "check_inertia", "fit_turning_load", "march", "spin_of", "transient_functions"]
 
@@ -87,7 +95,7 @@ def transient_functions(context: RunContext) -> list[Any]:
 
 def stepping_kind(compiled: Compiled) -> type[Stepping]:
     """Return the class of the equal steps of a model."""
-    return BlowStepping if any(block.type.unilateral for block in compiled.blocks) else Stepping
+    return blow_stepping.BlowStepping if any(block.type.unilateral for block in compiled.blocks) else Stepping
 
 
 def begin(step: PlannedStep, context: RunContext) -> None:
@@ -166,10 +174,10 @@ class _March:
         every = max(1, self.n_steps // (self.restarts + 1)) if self.restarts else 0
         self.restart_every = 0 if self.with_events else every
         self.stepping = self.begun(self.t0, self.h)
-        self.along: EigenvaluePath | None = None
+        self.along: eigenvalue_paths.EigenvaluePath | None = None
         if getattr(self.options, "eigenvalues", None) is not None:
             events = context.events if self.with_events else None
-            self.along = EigenvaluePath(context, step.owner, self.options.eigenvalues, events)
+            self.along = eigenvalue_paths.EigenvaluePath(context, step.owner, self.options.eigenvalues, events)
         self.late = self.t0 + LATE * self.options.duration
         self.totals: dict[str, Any] = {}
         self.happened: dict[str, Any] = {}
@@ -184,7 +192,7 @@ class _March:
         if tolerance := getattr(options, "adaptive", 0.0):
             kind, more = AdaptiveStepping, {"tolerance": tolerance, "duration": options.duration}
         elif self.rule in RULES and RULES[self.rule].kind == S.CHAIN:
-            kind, more = ChainStepping, {"tree": Tree(context.compiled, self.step.owner)}
+            kind, more = chain_stepping.ChainStepping, {"tree": tree.Tree(context.compiled, self.step.owner)}
         return kind(
             context.system, transient_functions(context), context.state, context.model.gravity, rule=self.rule, t0=t,
             h=h, settings=self.settings, restart_every=self.restart_every, pauses=self.pauses,
@@ -375,7 +383,7 @@ class _March:
         return {
             "name": self.step.name, "rule": self.rule, "n_steps": self.n_steps, "h": self.h,
             **({"adaptive": stepping.report()} if isinstance(stepping, AdaptiveStepping) else {}),
-            **(stepping.report() if isinstance(stepping, BlowStepping) else {}),
+            **stepping.entries(),
             "t_start": self.t0, "t_end": now.time, "iterations": int(totals["iterations"]),
             "factorisations": int(stepping.counter[S.FACTORISATIONS]), "halved_steps": stepping.halved_steps,
             "seconds": round(seconds, 4), "start": now.start, **self.happened,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from fem_mbs.analysis.solution import Progress, Solution
 from fem_mbs.analysis.start.closing import assemble
 from fem_mbs.analysis.start.initial import check_start
 from fem_mbs.errors import DiskFullError, FemMbsError, ModelError, Owner, ResultsError, UncompiledError
+from fem_mbs.late import dataclass
 from fem_mbs.model.model import CompiledModel, Model
 from fem_mbs.progress import say, showing, waiting
 from fem_mbs.results.report import CheckReport, ClosingReport, StartReport, Summary, report_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from fem_mbs.analysis.header import make_header
 from fem_mbs.analysis.transient.chunk import ENERGY_COLUMNS
 from fem_mbs.errors import ResultsError
+from fem_mbs.late import dataclass
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.records import json_value
 from fem_mbs.results.reader import Results, Step

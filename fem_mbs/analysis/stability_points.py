@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from fem_mbs.analysis.steps.common.options import PERIODIC
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.declarations.steps import PlannedStep, step_kind
 from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.model.model import CompiledModel, Model, Step
 from fem_mbs.results.modes.eigenvalues import NEUTRAL, growth_rates
 from fem_mbs.system.blocks import Block

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +21,7 @@ from fem_mbs.analysis.rows import Rows
 from fem_mbs.analysis.start.initial import consistent_velocities
 from fem_mbs.analysis.steps.common.values import named
 from fem_mbs.errors import ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.compile import with_held

@@ -7,6 +7,8 @@ itself; 130 interrupted.  Heavy libraries are imported inside the commands: the 
 
 from __future__ import annotations
 
+import atexit
+import gc
 import logging
 import re
 import sys
@@ -22,6 +24,10 @@ from fem_mbs.errors import AnalysisError, DiskFullError, FemMbsError
 from fem_mbs.files import no_room
 
 __all__ = ["app", "main"]
+
+# New objects until garbage is collected, and collections until the older objects are looked at as well.  The modules
+# of a command make some 100 000 objects, none of which is garbage; with Python's values these are looked at many times.
+_COLLECTIONS = (50_000, 20, 20)
 
 app = typer.Typer(
     name="fem-mbs",
@@ -39,6 +45,8 @@ for group in (runs, studies, views, reduced):
 
 def main() -> NoReturn:
     """Run the command line with the arguments of the process."""
+    gc.set_threshold(*_COLLECTIONS)
+    atexit.register(gc.freeze)  # Python would look for garbage among the objects of all modules at its end: .3 s
     arguments = sys.argv[1:]
     debug = "--debug" in arguments
 

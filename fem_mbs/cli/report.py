@@ -7,13 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.analysis.steps.buckling import BucklingReport
-from fem_mbs.analysis.steps.cyclic_modes import CyclicModesReport
-from fem_mbs.analysis.steps.linear_static import LinearStaticReport
-from fem_mbs.analysis.steps.modes import ModesReport
-from fem_mbs.analysis.steps.static import StaticReport
 from fem_mbs.cli.report_stability import make_table
 from fem_mbs.declarations.steps import function_of, recorded_kind
+from fem_mbs.late import late_module
 from fem_mbs.units import Units
 
 if TYPE_CHECKING:
@@ -21,9 +17,16 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+    from fem_mbs.analysis.steps import buckling, cyclic_modes, linear_static, modes, static
     from fem_mbs.results.modes.mac import Mac
     from fem_mbs.results.reader import Results, Step
     from fem_mbs.results.report import CheckReport, ClosingReport, CountCheck, StepReport
+else:
+    buckling = late_module("fem_mbs.analysis.steps.buckling")
+    cyclic_modes = late_module("fem_mbs.analysis.steps.cyclic_modes")
+    linear_static = late_module("fem_mbs.analysis.steps.linear_static")
+    modes = late_module("fem_mbs.analysis.steps.modes")
+    static = late_module("fem_mbs.analysis.steps.static")
 
 __all__ = [
     "assembly_sentences", "blow_tables", "buckling_tables", "cyclic_modes_tables", "linear_static_tables",
@@ -173,14 +176,14 @@ def _findings(step: Step) -> Iterator[Table]:
 
 def modes_tables(step: Step) -> Iterator[Table]:
     """Yield the table of frequencies of a modal step."""
-    report = step.report_as(ModesReport)
+    report = step.report_as(modes.ModesReport)
     if report is not None and report.frequencies_hz is not None:
         yield _modes(step.name, report, step.units)
 
 
 def cyclic_modes_tables(step: Step) -> Iterator[Table]:
     """Yield the table of frequencies [Hz] by nodal diameters: a row per mode, a column per nodal diameter."""
-    report = step.report_as(CyclicModesReport)
+    report = step.report_as(cyclic_modes.CyclicModesReport)
     if report is None or not report.frequencies_hz:
         return
     diameters = sorted(set(report.nodal_diameters))
@@ -224,7 +227,7 @@ def blow_tables(step: Step) -> Iterator[Table]:
 
 def buckling_tables(step: Step) -> Iterator[Table]:
     """Yield the table of load factors of a buckling step."""
-    report = step.report_as(BucklingReport)
+    report = step.report_as(buckling.BucklingReport)
     if report is not None and report.load_factors is not None:
         table = make_table(f"{step.name}: shape", "load factor", "residual")
         residuals: Sequence[float | None] = report.residuals or [None] * len(report.load_factors)
@@ -235,14 +238,14 @@ def buckling_tables(step: Step) -> Iterator[Table]:
 
 def linear_static_tables(step: Step) -> Iterator[Table]:
     """Yield the largest displacement and the reactions of a linear static step."""
-    report = step.report_as(LinearStaticReport)
+    report = step.report_as(linear_static.LinearStaticReport)
     if report is not None:
         yield _linear_static(step.name, report, step.units)
 
 
 def static_tables(step: Step) -> Iterator[Table]:
     """Yield the critical points of a static step."""
-    report = step.report_as(StaticReport)
+    report = step.report_as(static.StaticReport)
     if report is not None and report.critical_points:
         table = make_table(f"{step.name}: critical point", "load factor", "+-", "negative eigenvalues")
         for point in report.critical_points:
@@ -261,7 +264,7 @@ def _counted(name: str, check: CountCheck) -> str:
     )
 
 
-def _modes(name: str, report: ModesReport, units: Units) -> Table:
+def _modes(name: str, report: modes.ModesReport, units: Units) -> Table:
     """Return frequencies with residuals and, where they are known, effective masses in per cent of the whole.
 
     Directions without mass are left out; the last row sums over all modes, also over those not shown.
@@ -300,7 +303,7 @@ def _modes(name: str, report: ModesReport, units: Units) -> Table:
     return table
 
 
-def _linear_static(name: str, report: LinearStaticReport, units: Units) -> Table:
+def _linear_static(name: str, report: linear_static.LinearStaticReport, units: Units) -> Table:
     table = make_table(name, "x", "y", "z", "largest")
     if report.largest_displacement is not None:
         label, factor = units.column("displacement [m]")

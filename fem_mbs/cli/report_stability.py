@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.analysis.steps.complex_modes import ComplexModesReport
-from fem_mbs.analysis.steps.harmonic import HarmonicReport
-from fem_mbs.analysis.steps.rotors.campbell import CampbellReport, CriticalSpeed
-from fem_mbs.analysis.steps.rotors.unbalance import UnbalanceReport
-from fem_mbs.analysis.steps.stability_map import StabilityMapReport
+from fem_mbs.late import late_module
 from fem_mbs.results.modes.eigenvalues import (
     Branches,
     as_complex,
@@ -26,7 +22,15 @@ from fem_mbs.units import Shown, Units
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from fem_mbs.analysis.steps import complex_modes, harmonic, stability_map
+    from fem_mbs.analysis.steps.rotors import campbell, unbalance
     from fem_mbs.results.reader import Step
+else:
+    complex_modes = late_module("fem_mbs.analysis.steps.complex_modes")
+    harmonic = late_module("fem_mbs.analysis.steps.harmonic")
+    campbell = late_module("fem_mbs.analysis.steps.rotors.campbell")
+    unbalance = late_module("fem_mbs.analysis.steps.rotors.unbalance")
+    stability_map = late_module("fem_mbs.analysis.steps.stability_map")
 
 __all__ = [
     "campbell_sentences", "campbell_tables", "complex_modes_sentences", "complex_modes_tables", "harmonic_tables",
@@ -55,35 +59,35 @@ def make_table(*columns: str) -> Table:
 
 def complex_modes_tables(step: Step) -> Iterator[Table]:
     """Yield the table of eigenvalues of a step of complex modes."""
-    report = step.report_as(ComplexModesReport)
+    report = step.report_as(complex_modes.ComplexModesReport)
     if report is not None:
         yield _complex_modes(step.name, report, step.units)
 
 
 def campbell_tables(step: Step) -> Iterator[Table]:
     """Yield the table of critical speeds."""
-    report = step.report_as(CampbellReport)
+    report = step.report_as(campbell.CampbellReport)
     if report is not None and report.critical_speeds:
         yield _critical_speeds(step.name, report.critical_speeds, step.units)
 
 
 def unbalance_tables(step: Step) -> Iterator[Table]:
     """Yield the table of largest responses to unbalance."""
-    report = step.report_as(UnbalanceReport)
+    report = step.report_as(unbalance.UnbalanceReport)
     if report is not None:
         yield _unbalance(step.name, report, step.units)
 
 
 def harmonic_tables(step: Step) -> Iterator[Table]:
     """Yield the table of peaks of a harmonic response."""
-    report = step.report_as(HarmonicReport)
+    report = step.report_as(harmonic.HarmonicReport)
     if report is not None:
         yield _harmonic(step.name, report, step.units)
 
 
 def map_tables(step: Step) -> Iterator[Table]:
     """Yield the tables of a stability map: its points, and over one parameter its branches."""
-    report = step.report_as(StabilityMapReport)
+    report = step.report_as(stability_map.StabilityMapReport)
     if report is None:
         return
     yield _map(step.name, report, step.units)
@@ -102,7 +106,7 @@ def complex_modes_sentences(step: Step) -> Iterator[str]:
     """Yield sentences on growing modes with marks of `rich`; names keep their square brackets."""
     from rich.markup import escape
 
-    report = step.report_as(ComplexModesReport)
+    report = step.report_as(complex_modes.ComplexModesReport)
     if report is None:
         return
     grows = unstable(as_complex(report.eigenvalues)) if report.eigenvalues else np.zeros(0, bool)
@@ -122,7 +126,7 @@ def complex_modes_sentences(step: Step) -> Iterator[str]:
 
 def campbell_sentences(step: Step) -> Iterator[str]:
     """Yield sentences on the speeds at which branches lose their stability, with marks of `rich`."""
-    report = step.report_as(CampbellReport)
+    report = step.report_as(campbell.CampbellReport)
     if report is not None:
         yield from _onset_sentences(campbell_branches(report)[0], "speed", step.units.of("rad/s"), step.units.of("Hz"))
 
@@ -154,7 +158,7 @@ def _onset_sentences(branches: Branches, name: str, shown: Shown, hertz: Shown) 
         yield f"stable over all {'speeds' if name == 'speed' else 'points'} looked at"
 
 
-def _complex_modes(name: str, report: ComplexModesReport, units: Units) -> Table:
+def _complex_modes(name: str, report: complex_modes.ComplexModesReport, units: Units) -> Table:
     """Return a table of frequencies, damping ratios, eigenvalues and residuals; growing modes in red."""
     values = as_complex(report.eigenvalues)
     hertz, rate = units.of("Hz"), units.of("1/s")
@@ -197,7 +201,7 @@ def _rounded(value: float, noise: float) -> str:
     return "0" if abs(value) <= noise else f"{value:.6g}"
 
 
-def _critical_speeds(name: str, criticals: list[CriticalSpeed], units: Units) -> Table:
+def _critical_speeds(name: str, criticals: list[campbell.CriticalSpeed], units: Units) -> Table:
     shown, rpm = units.of("rad/s"), _per_minute(units)
     table = make_table(f"{name}: critical speed", shown.unit, "1/min", "order", "whirl")
     for k, found in enumerate(criticals[:_MAX_ROWS], 1):
@@ -210,7 +214,7 @@ def _critical_speeds(name: str, criticals: list[CriticalSpeed], units: Units) ->
     return table
 
 
-def _unbalance(name: str, report: UnbalanceReport, units: Units) -> Table:
+def _unbalance(name: str, report: unbalance.UnbalanceReport, units: Units) -> Table:
     shown, rpm = units.of("rad/s"), _per_minute(units)
     heads = ("largest amplitude", "unit", f"at [{shown.unit}]", "1/min", "phase there [deg]")
     table = make_table(f"{name}: response", *heads)
@@ -232,7 +236,7 @@ def _unbalance(name: str, report: UnbalanceReport, units: Units) -> Table:
     return table
 
 
-def _harmonic(name: str, report: HarmonicReport, units: Units) -> Table:
+def _harmonic(name: str, report: harmonic.HarmonicReport, units: Units) -> Table:
     hertz = units.of("Hz")
     table = make_table(f"{name}: sensor", "unit", "largest amplitude", f"at [{hertz.unit}]", "phase there [deg]")
     for entry in report.peaks[:_MAX_ROWS]:
@@ -244,7 +248,7 @@ def _harmonic(name: str, report: HarmonicReport, units: Units) -> Table:
     return table
 
 
-def _map(name: str, report: StabilityMapReport, units: Units) -> Table:
+def _map(name: str, report: stability_map.StabilityMapReport, units: Units) -> Table:
     growth = np.array(report.growth, float)
     known = growth[np.isfinite(growth)]
     table = make_table(

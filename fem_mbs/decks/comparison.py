@@ -6,7 +6,7 @@ What compares a deck of a format is a module of that format (`fem_mbs.decks.form
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from fem_mbs.decks.formats import DECK_FORMATS
 from fem_mbs.errors import MeshError
+from fem_mbs.late import dataclass
 
 __all__ = ["SAME", "Row", "as_json", "compare_folder", "count_decks", "table"]
 

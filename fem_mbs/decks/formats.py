@@ -5,12 +5,12 @@ A format is one line of `DECK_FORMATS`. Its modules are named, and imported when
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from fem_mbs.errors import ModelError
+from fem_mbs.late import dataclass
 
 if TYPE_CHECKING:
     from fem_mbs.decks.notes import Note

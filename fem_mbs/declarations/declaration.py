@@ -11,7 +11,7 @@ import dataclasses
 import difflib
 import inspect
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING
 from types import FunctionType, MappingProxyType
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -20,6 +20,7 @@ import numpy as np
 from fem_mbs.declarations.kinds import Kind, shown
 from fem_mbs.declarations.texts import Texts
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass
 
 __all__ = ["Declaration", "Key", "arguments", "choose", "key", "plain"]
 

@@ -7,11 +7,11 @@ import json
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from fem_mbs.declarations import texts as of_texts
 from fem_mbs.declarations.texts import Worker
+from fem_mbs.late import dataclass
 
 __all__ = [
     "ANY", "ANY_TEXT", "CELLS", "CELL_COUNT", "COMPONENT", "COMPONENTS", "COUNTS",

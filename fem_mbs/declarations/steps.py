@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,6 +18,7 @@ from fem_mbs.declarations.declaration import Declaration, Key, arguments
 from fem_mbs.declarations.docstrings import with_arguments
 from fem_mbs.declarations.kinds import NAME
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import Ahead, RunContext
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PlannedStep", "StepKind", "StepOptions", "function_of", "on_registration", "recorded_kind", "register_step",
-    "step_kind", "step_kinds",
+    "step_kind", "step_kinds", "step_names",
 ]  # fmt: skip
 
 #: Name of a kind and the module with its KIND, in the order of the reference; one line per kind.
@@ -50,7 +51,7 @@ _MODULES = {
 }
 
 _kinds: dict[str, StepKind] = {}
-_hooks: list[Callable[[StepKind], None]] = []
+_hooks: list[Callable[[str], None]] = []
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -278,19 +279,24 @@ def register_step(kind: StepKind) -> None:
         raise ModelError(f'there is a kind "{kind.name}" already', owner=Owner("Step"), remedy="choose another name")
     _kinds[kind.name] = kind
     for hook in _hooks:
-        hook(kind)
+        hook(kind.name)
 
 
-def on_registration(hook: Callable[[StepKind], None]) -> None:
-    """Call ``hook`` with every kind that there is, and with those that are registered later."""
+def on_registration(hook: Callable[[str], None]) -> None:
+    """Call ``hook`` with the name of every kind that there is, and of those that are registered later."""
     _hooks.append(hook)
-    for kind in step_kinds().values():
-        hook(kind)
+    for name in step_names():
+        hook(name)
+
+
+def step_names() -> list[str]:
+    """Return the names of all kinds, none of which is loaded for that."""
+    return list(dict.fromkeys([*_MODULES, *_kinds]))
 
 
 def step_kinds() -> dict[str, StepKind]:
     """Return all kinds by their names."""
-    return {name: step_kind(name) for name in [*_MODULES, *(k for k in _kinds if k not in _MODULES)]}
+    return {name: step_kind(name) for name in step_names()}
 
 
 def step_kind(name: str) -> StepKind:
@@ -301,9 +307,9 @@ def step_kind(name: str) -> StepKind:
     """
     if name not in _kinds:
         if name not in _MODULES:
-            known = [*_MODULES, *_kinds]
+            known = step_names()
             close = difflib.get_close_matches(name, known, n=1)
-            words = ", ".join(f'"{kind}"' for kind in dict.fromkeys(known))
+            words = ", ".join(f'"{kind}"' for kind in known)
             raise ModelError(
                 f'type = "{name}" must be one of {words}', key="type", value=name,
                 remedy=f'did you mean "{close[0]}"?' if close else "",

@@ -30,12 +30,12 @@ import ast
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass
 
 __all__ = ["FUNCTIONS", "MAX_DEPTH", "MAX_EXPONENT", "MAX_LENGTH", "Expression", "compile_expression", "libm"]
 

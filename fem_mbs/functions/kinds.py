@@ -10,7 +10,6 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -46,6 +45,7 @@ from fem_mbs.functions.spectra import (
     line_edges,
     road_density,
 )
+from fem_mbs.late import dataclass
 
 __all__ = ["FUNCTION_KINDS", "FUNCTION_WORDS", "make_function"]
 

@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.expressions import Expression, libm
+from fem_mbs.late import dataclass
 
 __all__ = [
     "Constant", "ConstantSpeed", "Derivative", "DoubleIntegral", "ExpressionFunction", "Harmonic", "Integral", "Jump",

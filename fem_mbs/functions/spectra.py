@@ -14,7 +14,7 @@ The profile of a road of ISO 8608 has the displacement density G(n) = G(n0) (n/n
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ import numpy as np
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.expressions import libm
 from fem_mbs.functions.laws import Slopes, TimeFunction
+from fem_mbs.late import dataclass
 
 __all__ = ["ROADS", "ROAD_BAND", "ROAD_WAVE_NUMBER", "PowerDensity", "RandomSignal", "line_edges", "road_density"]
 

@@ -10,12 +10,12 @@ Source: Abaqus Analysis User's Guide, "Amplitude curves".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from fem_mbs.functions.laws import TimeFunction
+from fem_mbs.late import dataclass
 
 __all__ = ["WAVES", "Overlaid", "Wave"]
 

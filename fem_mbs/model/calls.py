@@ -11,7 +11,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from fem_mbs.declarations.declaration import Declaration, arguments
 from fem_mbs.declarations.docstrings import with_arguments
 
-__all__ = ["Built", "adds", "named", "named_calls"]
+__all__ = ["Built", "LateCall", "adds", "named", "named_calls"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -61,6 +61,27 @@ def named_calls(cls: type[T]) -> type[T]:
         if isinstance(call, FunctionType):
             call.__name__, call.__qualname__ = name, f"{cls.__qualname__}.{name}"
     return cls
+
+
+class LateCall:
+    """A call of a class that is made when it is first asked for: its signature and docstring need all of its keys.
+
+    Args:
+        make: returns the function with its signature and docstring.
+    """
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._owner, self._name = owner, name
+
+    def __get__(self, held: Any, owner: type | None = None) -> Any:
+        call = self._make()
+        call.__name__, call.__qualname__ = self._name, f"{self._owner.__qualname__}.{self._name}"
+        call.__module__ = self._owner.__module__
+        setattr(self._owner, self._name, call)
+        return call.__get__(held, owner)
 
 
 class Built:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.records import Record, entry
 
 __all__ = ["QUANTITIES", "Check", "CheckReport", "find_column", "measure"]

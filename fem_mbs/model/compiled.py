@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.kinds import make_function
+from fem_mbs.late import dataclass
 from fem_mbs.model.connections.couplings import coupling_blocks
 from fem_mbs.model.connections.pretension import check_sections
 from fem_mbs.model.connections.releases import Release, faded_groups, release_blocks

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import NAME, NUMBER, WHOLE, WORDS, shown
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 from fem_mbs.model.parts.beams import Beam
 from fem_mbs.model.parts.bodies import Truss

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import TEXT, shown
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 from fem_mbs.units import BASES, QUANTITIES, Units
 

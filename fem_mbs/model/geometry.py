@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from fem_mbs.declarations.kinds import (
     shown,
 )  # fmt: skip
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.formats.reader import MESH_FORMATS, read_mesh
 from fem_mbs.meshes.mesh import Mesh
 from fem_mbs.model.building import Building

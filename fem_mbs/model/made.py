@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fem_mbs.declarations.declaration import Declaration, choose
 from fem_mbs.declarations.docstrings import with_arguments
-from fem_mbs.declarations.steps import StepKind, on_registration
+from fem_mbs.declarations.steps import StepKind, on_registration, step_kind
 from fem_mbs.errors import Owner
-from fem_mbs.model.calls import adds
+from fem_mbs.model.calls import LateCall, adds
 from fem_mbs.model.connections.actuators.user_forces import UserForce
 from fem_mbs.model.connections.equations import EquationRows
 from fem_mbs.model.geometry import PlacedMesh
@@ -44,23 +45,15 @@ class MadeCalls:
 
         def add(self, declaration: Any, said: Declaration | None = None) -> None: ...
 
-    def sensor(self, name: str, kind: str, **options: Any) -> None:
-        self.add(sensor_kind(kind, Owner("Sensor", name)).call((name,), options))
 
-    def grid(self, name: str, shape: str, **options: Any) -> None:
-        source = choose(GRIDS, shape, Owner("Mesh", name))
-        given: dict[str, Any] = {shape: source.call((), options)}
-        self.add(PlacedMesh(name, **given))
-
-
-def _set(name: str, call: Callable[..., None]) -> None:
-    """Make a function a method of the models."""
-    call.__name__, call.__qualname__ = name, f"{MadeCalls.__name__}.{name}"
-    call.__module__ = __name__
+def _set(name: str, make: Callable[[], Callable[..., None]]) -> None:
+    """Make the function that ``make`` returns a method of the models, when it is first asked for."""
+    call = LateCall(make)
+    call.__set_name__(MadeCalls, name)
     setattr(MadeCalls, name, call)
 
 
-def _add_step(kind: StepKind) -> None:
+def _step_call(kind: StepKind) -> Callable[..., None]:
     def call(self: Any, *given: Any, **options: Any) -> None:
         name, found = kind.arguments(given, options)
         owner = Owner("Step", name)
@@ -70,7 +63,7 @@ def _add_step(kind: StepKind) -> None:
 
     call.__doc__ = kind.docstring()
     call.__signature__ = kind.signature()  # type: ignore[attr-defined]
-    _set(f"{kind.name}_step", call)
+    return call
 
 
 #: Calls whose other keywords depend on a word: name -> (argument with the word, what the words choose among).
@@ -80,7 +73,23 @@ CHOOSING: Mapping[str, tuple[str, Callable[[], Mapping[str, type[Declaration]]]]
 }
 
 
-def _describe(name: str, docstring: str) -> None:
+def _sensor_call() -> Callable[..., None]:
+    def call(self: Any, name: str, kind: str, **options: Any) -> None:
+        self.add(sensor_kind(kind, Owner("Sensor", name)).call((name,), options))
+
+    return _described(call, "sensor", sensor_docstring())
+
+
+def _grid_call() -> Callable[..., None]:
+    def call(self: Any, name: str, shape: str, **options: Any) -> None:
+        source = choose(GRIDS, shape, Owner("Mesh", name))
+        given: dict[str, Any] = {shape: source.call((), options)}
+        self.add(PlacedMesh(name, **given))
+
+    return _described(call, "grid", _grid_docstring())
+
+
+def _described(call: Callable[..., None], name: str, docstring: str) -> Callable[..., None]:
     """Give a call that chooses a declaration one signature with the keywords of all of them, and a docstring."""
     word, kinds = CHOOSING[name]
     ordinary, only = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
@@ -93,9 +102,9 @@ def _describe(name: str, docstring: str) -> None:
             if key not in found:
                 default = None if said.required else said.default
                 found[key] = inspect.Parameter(key, only, default=default)
-    call = vars(MadeCalls)[name]
-    call.__signature__ = inspect.Signature(list(found.values()), return_annotation=None)
+    call.__signature__ = inspect.Signature(list(found.values()), return_annotation=None)  # type: ignore[attr-defined]
     call.__doc__ = docstring
+    return call
 
 
 def _grid_docstring() -> str:
@@ -111,7 +120,7 @@ def _grid_docstring() -> str:
 
 
 for _name, _declaration in DECLARED.items():
-    _set(_name, adds(_declaration))
-on_registration(_add_step)
-on_sensor(lambda: _describe("sensor", sensor_docstring()))
-_describe("grid", _grid_docstring())
+    _set(_name, partial(adds, _declaration))
+on_registration(lambda name: _set(f"{name}_step", lambda: _step_call(step_kind(name))))
+on_sensor(lambda: _set("sensor", _sensor_call))
+_set("grid", _grid_call)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,15 +31,17 @@ from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.columns import read_columns
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.functions.parameters import check_parameter_name
+from fem_mbs.late import dataclass, late
 from fem_mbs.model.building import Building
-from fem_mbs.properties.computed_sections import COMPUTED_SHAPES, read_computed
 from fem_mbs.properties.materials import Material
 from fem_mbs.properties.sections import computed_section, make_section
-from fem_mbs.properties.shapes import SECTION_SHAPES
+from fem_mbs.properties.shapes import COMPUTED_SHAPES, SECTION_SHAPES
 from fem_mbs.properties.solids import make_solid_material
 from fem_mbs.properties.stations import section_table
 
 __all__ = ["CrossSection", "LinearMaterial", "NamedFunction", "NamedParameter"]
+
+_read_computed = late("fem_mbs.properties.computed_sections:read_computed")
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,7 +272,7 @@ class CrossSection(Declaration):
         given = self.given("name", "shape")
         if isinstance(self.shape, str) and self.shape in COMPUTED_SHAPES:
             known: dict[str, Any] = {**building.materials, **building.solid_materials}
-            computed = read_computed(
+            computed = _read_computed(
                 self.name, self.shape, given, lambda name: building.find("material", name, known, owner)
             )
             building.sections[self.name] = computed_section(self.name, self.shape, computed)

@@ -21,11 +21,11 @@ from fem_mbs.declarations.declaration import Declaration
 from fem_mbs.display import Shown, saved
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.parameters import Parameters
+from fem_mbs.late import late
 from fem_mbs.model.building import Building
 from fem_mbs.model.calls import Built, named, named_calls
 from fem_mbs.model.compiled import CompiledModel, compile_model
 from fem_mbs.model.connections.joint_parts import drivers, node_displacement
-from fem_mbs.model.copies.copying import copies_of
 from fem_mbs.model.copies.movement import Copy
 from fem_mbs.model.fields import check_fields
 from fem_mbs.model.geometry import PlacedMesh
@@ -36,6 +36,8 @@ from fem_mbs.model.records import Body, InitialSpeed, InitialVelocity, JointCoor
 from fem_mbs.model.registry import TABLES
 
 __all__ = ["Body", "CompiledModel", "InitialSpeed", "InitialVelocity", "Model", "Step"]
+
+_copies_of = late("fem_mbs.model.copies.copying:copies_of")
 
 
 @named_calls
@@ -103,7 +105,7 @@ class Model(MadeCalls, Shown):
         if isinstance(declaration, Copy):
             tables = {kind: table.name for table in TABLES for kind in table.declarations}
             known = [(tables.get(type(d), ""), d) for d in self.specifications if not isinstance(d, Copy)]
-            for _, made in copies_of(declaration, known, self.dimension):
+            for _, made in _copies_of(declaration, known, self.dimension):
                 self.add(made)
         declaration.build(self.building)
         self.specifications.append(declaration if said is None else said)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 
 from fem_mbs.functions.laws import TimeFunction
+from fem_mbs.late import dataclass
 
 __all__ = [
     "Assembling",

@@ -6,9 +6,9 @@ The order is also that of the parts in the results.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from fem_mbs.declarations.declaration import Declaration
+from fem_mbs.late import dataclass
 from fem_mbs.model.components import Substructure
 from fem_mbs.model.connections.actuators.hydraulic import HydraulicActuator
 from fem_mbs.model.connections.actuators.motors import Motor

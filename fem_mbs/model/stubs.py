@@ -58,7 +58,7 @@ def stub_text() -> str:
     ]
     for name, declaration in DECLARED.items():
         if name != "parameter":  # the model's own, which returns the number
-            lines += _method(name, declaration, inspect.signature(vars(MadeCalls)[name]), _doc(name))
+            lines += _method(name, declaration, inspect.signature(getattr(MadeCalls, name)), _doc(name))
     for name, kinds in chosen.items():
         word, _ = CHOOSING[name]
         for value, kind in kinds.items():
@@ -71,7 +71,7 @@ def stub_text() -> str:
 
 
 def _doc(name: str) -> str:
-    return inspect.getdoc(vars(MadeCalls)[name]) or ""
+    return inspect.getdoc(getattr(MadeCalls, name)) or ""
 
 
 def _chosen(kind: type[Declaration], word: str) -> inspect.Signature:

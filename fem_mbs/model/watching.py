@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from fem_mbs.declarations.declaration import Declaration, key
@@ -16,6 +15,7 @@ from fem_mbs.declarations.kinds import (
 )
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.kinds import make_function
+from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 from fem_mbs.model.checks import QUANTITIES, Check
 from fem_mbs.model.records import Breaking, Event

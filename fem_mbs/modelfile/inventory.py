@@ -22,8 +22,7 @@ from fem_mbs.model.connections.joint_kinds import JOINT_KINDS
 from fem_mbs.model.fields import FIELDS
 from fem_mbs.model.sensors.kinds import sensor_kinds
 from fem_mbs.parts.formats import PART_FORMATS
-from fem_mbs.properties.computed_sections import COMPUTED_SHAPES
-from fem_mbs.properties.shapes import SECTION_SHAPES
+from fem_mbs.properties.shapes import COMPUTED_SHAPES, SECTION_SHAPES
 from fem_mbs.solvers.linear.solver import solver_names
 
 __all__ = ["inventory"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from fem_mbs.decks.formats import deck_format
 from fem_mbs.decks.notes import Accept
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import FemMbsError, MeshError, ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.model.model import Model
 from fem_mbs.parts.part import ReducedPart
 

@@ -13,7 +13,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from fem_mbs.declarations.steps import step_kind
 from fem_mbs.errors import InputError, MeshError, ModelError, Owner
 from fem_mbs.files import read_file
 from fem_mbs.functions.parameters import Parameters
-from fem_mbs.model.copies.copying import copies_of
+from fem_mbs.late import dataclass, late
 from fem_mbs.model.copies.movement import Copy
 from fem_mbs.model.geometry import PlacedMesh
 from fem_mbs.model.materials import NamedParameter
@@ -49,6 +49,7 @@ __all__ = [
 
 MAX_BYTES = 16 << 20  # long tables belong in CSV files, meshes in mesh files
 
+_copies_of = late("fem_mbs.model.copies.copying:copies_of")
 _BY_NAME = {t.name: t for t in TABLES}
 
 
@@ -142,7 +143,7 @@ def _expand(file: ModelFile, copy: Entry) -> None:
         for entry in file.entries.get(table.name, [])
     ]
     try:
-        made = copies_of(copy.keys, said, file.top.dimension)
+        made = _copies_of(copy.keys, said, file.top.dimension)
     except ModelError as error:
         raise error.at(copy.place, str(file.path)) from None
     for name, declaration in made:

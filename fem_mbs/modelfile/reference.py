@@ -16,8 +16,7 @@ from fem_mbs.functions.kinds import FUNCTION_KINDS
 from fem_mbs.model.checks import QUANTITIES
 from fem_mbs.model.sensors.kinds import sensor_kinds
 from fem_mbs.modelfile.schema import TABLES, Document, Table
-from fem_mbs.properties.computed_sections import COMPUTED_SHAPES
-from fem_mbs.properties.shapes import SECTION_SHAPES
+from fem_mbs.properties.shapes import COMPUTED_SHAPES, SECTION_SHAPES
 
 __all__ = ["reference"]
 

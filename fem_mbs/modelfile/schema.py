@@ -7,11 +7,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import ANY_TEXT, DIMENSION, FLAG, NAME, TEXT, VECTOR, WORDS
-from fem_mbs.declarations.steps import step_kinds
+from fem_mbs.declarations.steps import step_names
+from fem_mbs.late import dataclass
 from fem_mbs.model.registry import TABLES as _DECLARED
 from fem_mbs.model.registry import Table
 
@@ -56,7 +56,7 @@ class StepHead(Declaration):
 
     owner = "Step"
 
-    type: str = key(TEXT, _alternatives(step_kinds()))
+    type: str = key(TEXT, _alternatives(step_names()))
     name: str | None = key(NAME, "for reports", None, shows="the type")
 
 

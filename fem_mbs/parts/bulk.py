@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fem_mbs.errors import ModelError
+from fem_mbs.late import dataclass
 
 __all__ = ["Entry", "bulk_entries", "bulk_number"]
 

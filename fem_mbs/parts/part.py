@@ -8,13 +8,14 @@ Arrays stand in the axes of the part's model, which are those that the part has 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from html import escape
 from typing import Any
 
 import numpy as np
 
 from fem_mbs.display import html_table
+from fem_mbs.late import dataclass
 
 __all__ = ["COMPONENTS", "Interface", "LoadMoments", "Moments", "Recovery", "ReducedPart"]
 

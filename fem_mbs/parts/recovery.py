@@ -7,7 +7,6 @@ blocks of instants, so that a long motion of a large mesh needs no more memory t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from fem_mbs.elements.solids.recovery import von_mises
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.parts.part import Recovery, ReducedPart
 from fem_mbs.threads import analysis
 

@@ -16,7 +16,7 @@ of the nodes' Phi and Psi (table 2).  The file's own form is `fem_mbs.parts.sid_
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import eigh, null_space
 
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.parts.part import COMPONENTS, Interface, Moments, ReducedPart
 
 __all__ = ["FlexibleBodyData", "FlexibleNode", "Taylor", "body_data", "body_frame", "part_of", "unpacked_moments"]

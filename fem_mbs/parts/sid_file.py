@@ -21,13 +21,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from fem_mbs.errors import ModelError
 from fem_mbs.files import read_file, write_atomic
+from fem_mbs.late import dataclass
 from fem_mbs.parts.sid import FlexibleBodyData, FlexibleNode, Taylor
 
 __all__ = ["read_sid", "write_sid"]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from fem_mbs.analysis.steps.rotors.campbell import CampbellReport
 from fem_mbs.declarations.steps import function_of, recorded_kind
 from fem_mbs.errors import DiskFullError, ResultsError
 from fem_mbs.files import file_word
+from fem_mbs.late import dataclass
 from fem_mbs.plot.frequency.campbell import plot_campbell, plot_unbalance
 from fem_mbs.plot.frequency.cyclic import plot_diameters, plot_wheel_shapes
 from fem_mbs.plot.frequency.harmonic import plot_response, plot_transfer

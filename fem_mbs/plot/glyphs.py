@@ -7,11 +7,11 @@ A *mark* stands at one place: points (x, y, z) with z along the axis of the symb
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from fem_mbs.analysis.symbols.symbol import Symbol
+from fem_mbs.late import dataclass
 
 __all__ = ["COLOURS", "GLYPHS", "Glyph", "across", "lines_of", "pairs", "spokes"]
 

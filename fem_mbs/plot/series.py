@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from fem_mbs.analysis.steps.static import StaticReport
 from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.errors import ResultsError
+from fem_mbs.late import dataclass
 from fem_mbs.plot.axes import capital, name_axis, pretty
 from fem_mbs.plot.scene import time_label
 from fem_mbs.plot.style import COLOURS, make_figure, save_figure, style

@@ -7,13 +7,13 @@ each other are drawn as one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from fem_mbs.elements.solids.shapes import CELLS, FACES, shape_functions
+from fem_mbs.late import dataclass
 from fem_mbs.results.fields import is_continuum
 
 __all__ = ["Skin", "normals", "outer_facets"]

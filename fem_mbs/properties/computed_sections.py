@@ -8,26 +8,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.formats.reader import read_mesh
 from fem_mbs.properties.materials import Material, check_sign, finite_number
 from fem_mbs.properties.section_meshes import MeshedSection, Ply, mesh_of_patches, mesh_of_tube, meshed_section
+from fem_mbs.properties.shapes import COMPUTED_SHAPES
 from fem_mbs.properties.thin_walled import ThinWalls
 
-__all__ = ["COMPUTED_SHAPES", "ComputedSection", "read_computed"]
+__all__ = ["ComputedSection", "read_computed"]
 
-#: Shape: its keys in a model file.
-COMPUTED_SHAPES: dict[str, tuple[str, ...]] = {
-    "mesh": ("file", "scale", "regions", "patches", "origin", "rotate"),
-    "thin_walled": ("walls", "origin", "rotate"),
-    "laminated_tube": ("inner_diameter", "plies", "rotate"),
-}
 _ORIGINS = ("centroid", "shear_centre")
 _ZERO = 1e-6  # of EA: couplings below are round-off
 _UNEVEN = 1e-3  # the same of shear, which a mesh without the symmetry of its section couples a little

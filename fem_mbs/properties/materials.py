@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from numbers import Real
 from typing import Any
 
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass
 
 __all__ = ["DEFAULT_NU", "Material", "check_sign", "finite_number"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from scipy.sparse.csgraph import connected_components
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.elements.solids.material import turned
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.mesh import Mesh
 from fem_mbs.properties.materials import Material
 from fem_mbs.properties.section_solver import PlaneSection, SectionCells

@@ -20,13 +20,13 @@ centre and the shear stiffness with the effect of Poisson's ratio.  The shear co
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csc_matrix, csr_matrix
 
 from fem_mbs.elements.solids.shapes import exact_rule, gradients, shape_functions
+from fem_mbs.late import dataclass
 from fem_mbs.solvers.linear.service import factor
 
 __all__ = ["PlaneSection", "SectionCells"]

@@ -22,17 +22,20 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fem_mbs.display import html_table
 from fem_mbs.errors import ModelError, Owner
-from fem_mbs.properties.computed_sections import COMPUTED_SHAPES, ComputedSection
+from fem_mbs.late import dataclass
 from fem_mbs.properties.materials import DEFAULT_NU, Material, finite_number
-from fem_mbs.properties.shapes import SHAPES, Reader, inertia_of_matrix
+from fem_mbs.properties.shapes import COMPUTED_SHAPES, SHAPES, Reader, inertia_of_matrix
+
+if TYPE_CHECKING:
+    from fem_mbs.properties.computed_sections import ComputedSection
 
 __all__ = [
     "SECTION_PLACES",

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from fem_mbs.errors import ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.properties import shape_stresses as stresses
 from fem_mbs.properties.materials import check_sign, finite_number
 
-__all__ = ["SECTION_SHAPES", "SHAPES", "Reader", "Shape", "inertia_of_matrix"]
+__all__ = ["COMPUTED_SHAPES", "SECTION_SHAPES", "SHAPES", "Reader", "Shape", "inertia_of_matrix"]
 
 D = Mapping[str, float]
 Fibres = dict[str, tuple[float, float]]
@@ -536,3 +536,11 @@ def inertia_of_matrix(M: np.ndarray, thing: str) -> tuple[float, np.ndarray, np.
             remedy="each must be at most the sum of the other two.",
         )
     return float(mass), np.array([y, z]), euler
+
+
+#: Shape whose stiffness is computed (`fem_mbs.properties.computed_sections`): its keys in a model file.
+COMPUTED_SHAPES: dict[str, tuple[str, ...]] = {
+    "mesh": ("file", "scale", "regions", "patches", "origin", "rotate"),
+    "thin_walled": ("walls", "origin", "rotate"),
+    "laminated_tube": ("inner_diameter", "plies", "rotate"),
+}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from fem_mbs.elements.shells.stiffness import membrane_stiffness
 from fem_mbs.elements.shells.surface import free_strains, node_axes, node_forces
+from fem_mbs.late import dataclass
 from fem_mbs.properties.shells import ShellGroup
 
 __all__ = ["ShellRecovery"]

@@ -14,12 +14,13 @@ section, and in a free one the strains and curvatures with which A, B, D give th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
 from fem_mbs.elements.shells.quadratic_stiffness import bent_strains
 from fem_mbs.elements.shells.surface import middle_shares
+from fem_mbs.late import dataclass
 from fem_mbs.properties.solids import CellGroup, SolidMaterial
 
 __all__ = ["Layer", "ShellGroup", "ShellSection", "make_shell_section", "residual_flexibility"]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from fem_mbs.elements.solids import material as solid_material
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.properties.materials import Material
 
 __all__ = ["CellGroup", "SolidGroup", "SolidMaterial", "make_solid_material", "solid_material_of", "turned_strain"]

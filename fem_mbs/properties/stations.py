@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.properties.beams import SectionLine
 from fem_mbs.properties.materials import Material
 from fem_mbs.properties.sections import Section, SectionProperties, make_section

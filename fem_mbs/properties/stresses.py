@@ -8,7 +8,6 @@ The forces are (N, Vy, Vz, T, My, Mz) of the beam's line in the axes of the sect
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.elements.solids.recovery import von_mises
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.properties.beams import SectionLine
 from fem_mbs.properties.materials import Material
 from fem_mbs.properties.sections import Section, to_principal

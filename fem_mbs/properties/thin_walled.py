@@ -9,11 +9,11 @@ at a joint is Bredt's condition.  Open walls add sum G s t^3/3 to the torsional 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from fem_mbs.late import dataclass
 from fem_mbs.properties.materials import Material
 
 __all__ = ["SolvedWalls", "ThinWalls"]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from fem_mbs.declarations.steps import function_of, recorded_kind
+from fem_mbs.late import dataclass
 from fem_mbs.results.reader import Results, Step
 from fem_mbs.units import QUANTITIES
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from fem_mbs.errors import ResultsError
 from fem_mbs.results import store
+from fem_mbs.results.datasets import read_rows
 
 __all__ = ["Column", "Columns"]
 
@@ -64,7 +65,7 @@ class Column:
             if low < high:
                 try:
                     with store.open_file(path) as file:
-                        data[offset + low - start : offset + high - start] = store.read_rows(file[dataset], low, high)
+                        data[offset + low - start : offset + high - start] = read_rows(file[dataset], low, high)
                 except FileNotFoundError:
                     raise store.file_error(
                         path, "the run has ended or was resumed meanwhile: open the folder again"

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from fem_mbs.errors import ResultsError
+from fem_mbs.late import dataclass
 from fem_mbs.results import store
 
 __all__ = ["MARK", "Folder", "adopt", "claim", "examine", "take"]

@@ -15,7 +15,6 @@ numerical modules, so that reading results stays fast.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -23,6 +22,7 @@ import numpy as np
 from fem_mbs.dataframes import dataframe
 from fem_mbs.declarations.steps import step_kinds
 from fem_mbs.errors import ResultsError
+from fem_mbs.late import dataclass
 from fem_mbs.model.checks import CheckReport
 from fem_mbs.records import Record, Schema, entries, entry
 from fem_mbs.results.series import StepSensors

@@ -14,7 +14,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -27,6 +27,7 @@ from fem_mbs.dataframes import dataframe, tables
 from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.display import html_table
 from fem_mbs.errors import ResultsError
+from fem_mbs.late import dataclass
 from fem_mbs.records import Record, entry
 from fem_mbs.units import Units
 
@@ -77,7 +78,7 @@ class Series:
     columns: list[str]
     units: list[str]
     along: tuple[str, str] = ("time", "s")
-    shown: Units = Units()  # noqa: RUF009 (frozen)
+    shown: Units = Units()
 
     @property
     def unit(self) -> str:

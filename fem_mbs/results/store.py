@@ -20,13 +20,12 @@ true name is the attribute ``name``.
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +34,18 @@ import numpy as np
 from fem_mbs import files
 from fem_mbs.errors import ResultsError
 from fem_mbs.files import get_text, put_text
+from fem_mbs.late import dataclass
 from fem_mbs.records import json_value
+from fem_mbs.results.datasets import (
+    SPLIT_LIMIT,
+    by_name,
+    copy_rows,
+    create_like,
+    is_split,
+    make_dataset,
+    row_shape,
+    safe_name,
+)
 
 if TYPE_CHECKING:
     import h5py
@@ -55,8 +65,6 @@ PART = files.PART  # suffix of files that are not whole yet
 _FILE = "Results file"  # in messages
 
 SEGMENT_NAME = re.compile(r"\d{8}\.h5")
-_COPY_BYTES = 16 << 20  # largest block held in memory while copying
-_CHUNK_BYTES = 256 << 10  # size of the chunks of the final file
 
 
 def folder_error(directory: Path | str, text: str) -> ResultsError:
@@ -257,32 +265,6 @@ def open_file(path: Path) -> Iterator[h5py.File]:
         raise file_error(path, f"not a readable HDF5 file ({exc}): run the model again") from exc
 
 
-def make_dataset(group: h5py.Group, name: str, data: np.ndarray) -> h5py.Dataset:
-    """Store an array with checksums."""
-    shape = np.shape(data)
-    chunks = _chunks(shape[0], shape[1:], data.dtype.itemsize) if shape else None
-    return group.create_dataset(name, data=data, chunks=chunks, **_checked(chunks))
-
-
-def _checked(chunks: tuple[int, ...] | None) -> dict[str, Any]:
-    """Return the options of a dataset: a checksum per chunk, if it has chunks."""
-    return {"fletcher32": True} if chunks else {}
-
-
-def _safe(name: str, used: h5py.Group) -> str:
-    base = re.sub(r"[^A-Za-z0-9_+-]+", "_", name).strip("_") or "_"
-    safe, count = base, 1
-    while safe in used:
-        count += 1
-        safe = f"{base}_{count}"
-    return safe
-
-
-def _by_name(group: h5py.Group) -> dict[str, str]:
-    """Return the mapping true name -> HDF5 name of the members of a group."""
-    return {get_text(group[key], "name"): key for key in group}
-
-
 def _write_text(group: h5py.Group, name: str, value: Any) -> None:
     make_dataset(group, name, np.frombuffer(json.dumps(value).encode(), np.uint8))  # attributes end at 64 kB
 
@@ -328,47 +310,6 @@ def read_header(file: h5py.File) -> dict[str, Any]:
     return fill(_read_text(group, "json"))
 
 
-def write_columns(group: h5py.Group, columns: dict[str, list[np.ndarray]]) -> None:
-    """Store each column, given as arrays to be joined along axis 0: a dataset in series, one per frame in frames.
-
-    XDMF readers reliably read complete datasets only, and some read all of it for a part.
-    """
-    by_frame = group.name.endswith("/frames")
-    for name, parts in columns.items():
-        safe = _safe(name, group)
-        if by_frame and parts[0].ndim > 1:
-            _write_frames(group.create_group(safe), [row for part in parts for row in part])
-        else:
-            make_dataset(group, safe, parts[0] if len(parts) == 1 else np.concatenate(parts))
-        put_text(group[safe], "name", name)
-
-
-def _write_frames(group: h5py.Group, rows: list[np.ndarray]) -> None:
-    """Store arrays of one shape as datasets named by their numbers.
-
-    There can be thousands: h5py's low-level calls share type, space and options, and take half the time.
-    """
-    from h5py import h5d, h5p, h5s, h5t
-
-    shape, dtype = rows[0].shape, rows[0].dtype
-    options = h5p.create(h5p.DATASET_CREATE)
-    chunks = _chunks(shape[0], shape[1:], dtype.itemsize)
-    if chunks:
-        options.set_chunk(chunks)
-        options.set_fletcher32()
-    space, kind = h5s.create_simple(shape), h5t.py_create(dtype, logical=True)
-    for number, row in enumerate(rows):
-        dataset = h5d.create(group.id, f"{number:08d}".encode(), kind, space, dcpl=options)
-        dataset.write(h5s.ALL, h5s.ALL, np.ascontiguousarray(row))
-
-
-def read_rows(column: h5py.Dataset | h5py.Group, start: int, stop: int) -> np.ndarray:
-    """Return the rows of a column as `write_columns` stores it, in an array (stop - start, ...)."""
-    if hasattr(column, "shape"):
-        return column[start:stop]
-    return np.stack([column[f"{number:08d}"][()] for number in range(start, stop)])
-
-
 def write_restart(
     group: h5py.Group, step: int, rows: int, frames: int, state: dict[str, Any], keep: bool = True
 ) -> None:
@@ -386,7 +327,7 @@ def write_restart(
         kind = "array without axes" if kind == "array" and not value.ndim else kind
         # one-dimensional also where it is a number: only data in chunks have checksums
         stored = np.frombuffer(value.encode(), np.uint8) if kind == "str" else np.atleast_1d(value)
-        dataset = make_dataset(group, _safe(name, group), stored)
+        dataset = make_dataset(group, safe_name(name, group), stored)
         put_text(dataset, "name", name)
         put_text(dataset, "kind", kind)
 
@@ -591,22 +532,21 @@ def columns_of(entry: StepEntry, kind: str) -> dict[str, list[Part]]:
         rows = piece.rows if kind == "series" else piece.frames
         if rows:
             with open_file(piece.path) as file:
-                for name, key in _by_name(file[f"{piece.group}/{kind}"]).items():
+                for name, key in by_name(file[f"{piece.group}/{kind}"]).items():
                     columns.setdefault(name, []).append((piece.path, f"/{piece.group}/{kind}/{key}", rows))
     return columns
 
 
-def _row_shape(column: h5py.Dataset | h5py.Group) -> tuple[tuple[int, ...], np.dtype]:
-    if hasattr(column, "shape"):
-        return column.shape[1:], column.dtype
-    first = column["00000000"]
-    return first.shape, first.dtype
+def layout_of(part: Part) -> tuple[tuple[int, ...], np.dtype, bool]:
+    """Return the shape of a row and the type of a column, and whether each row is a dataset, given one of its parts."""
+    with open_file(part[0]) as file:
+        column = file[part[1]]
+        return (*row_shape(column), is_split(column))
 
 
 def shape_of(part: Part) -> tuple[tuple[int, ...], np.dtype]:
     """Return the shape of a row and the type of a column, given one of its parts."""
-    with open_file(part[0]) as file:
-        return _row_shape(file[part[1]])
+    return layout_of(part)[:2]
 
 
 def ends_step(piece: Piece) -> bool:
@@ -615,16 +555,11 @@ def ends_step(piece: Piece) -> bool:
         return "summary" in file[piece.group]
 
 
-def _chunks(rows: int, tail: tuple[int, ...], itemsize: int) -> tuple[int, ...] | None:
-    row = itemsize * math.prod(tail)
-    if rows == 0 or row == 0:
-        return None
-    count = -(-rows * row // _CHUNK_BYTES)  # chunks of equal size, for the last one takes as much room as the others
-    return (-(-rows // count), *tail)
+def copy_step(entry: StepEntry, target: h5py.Group, rows: int, frames: int, *, final: bool = False) -> None:
+    """Join the pieces of a step in the group `target`, the first `rows` and `frames` rows of them, block by block.
 
-
-def copy_step(entry: StepEntry, target: h5py.Group, rows: int, frames: int) -> None:
-    """Join the pieces of a step in the group `target`, the first `rows` and `frames` rows of them, block by block."""
+    In a `final` file the frames are split into a dataset for each, unless these are too many.
+    """
     for kind, total in (("series", rows), ("frames", frames)):
         group = target.create_group(kind)
         names: dict[str, str] = {}
@@ -635,36 +570,13 @@ def copy_step(entry: StepEntry, target: h5py.Group, rows: int, frames: int) -> N
                 continue
             with open_file(piece.path) as file:
                 source = file[f"{piece.group}/{kind}"]
-                for name, key in _by_name(source).items():
+                found = by_name(source)
+                split = final and kind == "frames" and total * len(found) <= SPLIT_LIMIT
+                for name, key in found.items():
                     if name not in names:
-                        names[name] = _create_like(source[key], group, name, total)
-                    _copy_rows(source[key], group[names[name]], count, offset)
+                        names[name] = create_like(source[key], group, name, total, split)
+                    copy_rows(source[key], group[names[name]], count, offset)
             offset += count
-
-
-def _create_like(column: h5py.Dataset | h5py.Group, group: h5py.Group, name: str, total: int) -> str:
-    """Make an empty column of `total` rows like another one; return its HDF5 name."""
-    safe = _safe(name, group)
-    if hasattr(column, "shape"):
-        tail, dtype = _row_shape(column)
-        chunks = _chunks(total, tail, dtype.itemsize)
-        group.create_dataset(safe, (total, *tail), dtype, chunks=chunks, **_checked(chunks))
-    else:
-        group.create_group(safe)
-    put_text(group[safe], "name", name)
-    return safe
-
-
-def _copy_rows(column: h5py.Dataset | h5py.Group, target: h5py.Dataset | h5py.Group, count: int, offset: int) -> None:
-    if hasattr(column, "shape"):
-        tail, dtype = _row_shape(column)
-        block = max(1, _COPY_BYTES // max(1, dtype.itemsize * math.prod(tail)))
-        for start in range(0, count, block):
-            stop = min(start + block, count)
-            target[offset + start : offset + stop] = column[start:stop]
-    else:
-        for number in range(count):
-            column.copy(f"{number:08d}", target, name=f"{offset + number:08d}")
 
 
 def copy_restart(entry: RestartEntry, file: h5py.File, group: str) -> None:

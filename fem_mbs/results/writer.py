@@ -6,7 +6,6 @@ import os
 import time
 import uuid
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -14,8 +13,10 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.errors import DiskFullError, ResultsError
+from fem_mbs.late import dataclass
 from fem_mbs.records import json_value
 from fem_mbs.results import store
+from fem_mbs.results.datasets import write_columns
 from fem_mbs.results.export.xdmf import write_xdmf
 from fem_mbs.results.fields import check_cell
 from fem_mbs.results.folder import Folder, adopt, claim
@@ -446,7 +447,7 @@ class ResultsWriter:
             announce = None if self._announced else self._entry
             with store.step_group(file, "step", self._step, announce, counts["series"], counts["frames"]) as group:
                 for kind, columns in self._waiting.items():
-                    store.write_columns(group.create_group(kind), columns)
+                    write_columns(group.create_group(kind), columns)
                 if summary is not None:
                     store.end_step_group(group, summary)
             points = file.create_group("restart")
@@ -552,7 +553,7 @@ def finish(directory: Path) -> None:
             for number, entry in enumerate(index.steps):
                 rows, frames = entry.count("series"), entry.count("frames")
                 with store.step_group(file, f"steps/{number:04d}", number, entry, rows, frames) as group:
-                    store.copy_step(entry, group, rows, frames)
+                    store.copy_step(entry, group, rows, frames, final=True)
                     store.end_step_group(group, entry.summary)
                 points = file.create_group(f"restart/{number:04d}")
                 for position, point in enumerate(p for p in index.restarts if p.step == number and p.keep):

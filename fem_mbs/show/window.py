@@ -9,7 +9,6 @@ It needs the extra, pip install 'fem-mbs[window]'.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ import numpy as np
 from fem_mbs.analysis.symbols.symbol import LAYERS
 from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.errors import ResultsError
+from fem_mbs.late import dataclass
 from fem_mbs.model.model import Model
 from fem_mbs.plot.glyphs import COLOURS, lines_of
 from fem_mbs.plot.marks import marks_of

@@ -6,12 +6,13 @@ A gradient is one more run of the trial, by `fem_mbs.sweeps.sensitivities`; it i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 import numpy as np
 
 from fem_mbs.errors import FemMbsError, ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.results import store
 
 __all__ = ["Gradients", "slopes_of"]

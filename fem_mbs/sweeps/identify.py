@@ -15,7 +15,7 @@ theorem 2).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from fem_mbs.dataframes import dataframe
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.display import html_table
 from fem_mbs.errors import ModelError, Owner, ResultsError
+from fem_mbs.late import dataclass
 from fem_mbs.model.model import Model
 from fem_mbs.modelfile.paths import locate
 from fem_mbs.modelfile.read import load_model, parse_model_file

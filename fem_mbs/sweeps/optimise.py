@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -27,6 +27,7 @@ from fem_mbs.display import html_table
 from fem_mbs.errors import AnalysisError, ModelError, Owner, ResultsError
 from fem_mbs.functions.expressions import Expression, compile_expression
 from fem_mbs.input_files import digest_of
+from fem_mbs.late import dataclass
 from fem_mbs.modelfile.read import check_model_data, parse_model_file
 from fem_mbs.modelfile.writer import model_text
 from fem_mbs.results import store

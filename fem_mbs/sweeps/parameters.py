@@ -14,7 +14,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from typing import Any
 from fem_mbs.declarations.declaration import plain
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import InputError, ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.modelfile.paths import NUMBER, WHOLE, locate, refuse_idle, set_value, split_path, value_of
 from fem_mbs.modelfile.read import check_model_data
 

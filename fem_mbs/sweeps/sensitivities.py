@@ -13,7 +13,7 @@ import csv
 import io
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ from fem_mbs.decks.formats import is_deck
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.display import html_table
 from fem_mbs.errors import ModelError, Owner, ResultsError
+from fem_mbs.late import dataclass
 from fem_mbs.model.model import Model
 from fem_mbs.modelfile.paths import locate, refuse_idle, set_value
 from fem_mbs.modelfile.read import build_model, check_model_data, load_model, parse_model_file

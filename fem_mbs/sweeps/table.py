@@ -7,7 +7,7 @@ import fnmatch
 import io
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ import numpy as np
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.display import html_table
 from fem_mbs.errors import ResultsError
+from fem_mbs.late import dataclass
 from fem_mbs.results import store
 from fem_mbs.units import Shown, Units
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import copyreg
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fem_mbs.elements.registry import ElementType, element_type
+from fem_mbs.late import dataclass
 
 __all__ = [
     "GROUND",

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fem_mbs import contract as C
-from fem_mbs.elements.actuators import user_point_states, user_states
-from fem_mbs.elements.actuators.user import FORCE_AT
 from fem_mbs.errors import ModelError
+from fem_mbs.late import dataclass, late_module
 from fem_mbs.solvers.stepping.layout import State
+
+if TYPE_CHECKING:
+    from fem_mbs.elements.actuators import user, user_point_states, user_states
+else:
+    user = late_module("fem_mbs.elements.actuators.user")
+    user_point_states = late_module("fem_mbs.elements.actuators.user_point_states")
+    user_states = late_module("fem_mbs.elements.actuators.user_states")
 
 __all__ = ["Callback", "serve"]
 
@@ -208,7 +213,7 @@ def serve(
     if not points:
         for e in range(n):
             callback, t = callbacks[which[e]], float(sample[e, 2])
-            at = hist[e, FORCE_AT:]
+            at = hist[e, user.FORCE_AT :]
             at[0], at[1], at[2] = callback.force(q[e], v[e], t)[0], q[e, 0], v[e, 0]
             if slopes:
                 at[3], at[4] = (float(a.ravel()[0]) for a in callback.slopes(q[e], v[e], t))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -16,6 +16,7 @@ from scipy.sparse import csr_matrix
 from fem_mbs import contract as C
 from fem_mbs.compilation import compile_kernels
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.solvers.stepping.side_by_side import evaluate
 from fem_mbs.system.blocks import Block, Nodes

@@ -8,11 +8,11 @@ takes the closest point on the surfaces: the outline of those cells, and cells o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from fem_mbs.elements.solids import shapes
+from fem_mbs.late import dataclass
 from fem_mbs.system.surfaces import closest_points
 
 __all__ = ["Located", "locate"]

@@ -6,10 +6,9 @@ the number of parts, not of pairs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from fem_mbs.late import dataclass
 from fem_mbs.solvers.linear.distinct import distinct
 from fem_mbs.system.pairing import Pairing
 

@@ -11,13 +11,14 @@ found alone, which restart points hold, so runs that go on from one have the sam
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 from weakref import ref
 
 import numpy as np
 
 from fem_mbs.errors import AnalysisError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.solvers.linear.distinct import distinct
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.solvers.stepping.pattern import band_slots, element_slots, matrix_pattern

@@ -8,11 +8,10 @@ in a corner.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from fem_mbs.elements.solids import shapes
+from fem_mbs.late import dataclass
 
 __all__ = ["Foot", "closest_points"]
 

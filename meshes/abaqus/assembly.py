@@ -14,12 +14,13 @@ Source: Abaqus Analysis User's Guide, "Assembly definition".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fem_mbs.errors import MeshError
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.abaqus.text import Card, Row
 
 __all__ = ["ASSEMBLY_KEYWORDS", "Instance", "Numbering", "flattened", "motion"]

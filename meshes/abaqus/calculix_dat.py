@@ -8,7 +8,7 @@ point, as the heading says; sums have none of them.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from fem_mbs.errors import MeshError
 from fem_mbs.files import read_file
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.texts import number, short
 
 __all__ = ["DatFile", "Modes", "Print", "read_dat"]

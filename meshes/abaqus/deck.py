@@ -12,11 +12,12 @@ lines alike that follow each other may be one entry with many nodes.  Arrays are
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar
 
 import numpy as np
 
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.abaqus.assembly import Numbering
 from fem_mbs.meshes.vocabulary import Effect
 

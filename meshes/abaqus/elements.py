@@ -8,9 +8,10 @@ name; which of them a solver can take over is for the reader of the description 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+
+from fem_mbs.late import dataclass
 
 __all__ = ["FAMILIES", "MECHANICAL", "SECTIONED", "AbaqusElement", "element_type", "faces"]
 

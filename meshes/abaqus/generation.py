@@ -14,10 +14,11 @@ Source: Abaqus Keywords Guide; Abaqus Analysis User's Guide, "Node definition" a
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.abaqus.assembly import motion
 from fem_mbs.meshes.abaqus.elements import element_type
 from fem_mbs.meshes.abaqus.text import MAX_ID, Card, Numbers, Row

@@ -5,12 +5,13 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NoReturn
 
 import numpy as np
 
 from fem_mbs.errors import MeshError
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.abaqus.assembly import Instance, Numbering, place
 from fem_mbs.meshes.abaqus.deck import ElementBlock, Normal, Surface, Unused
 from fem_mbs.meshes.abaqus.elements import MECHANICAL, AbaqusElement, element_type, faces

@@ -18,12 +18,13 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, NoReturn, TypeVar, overload
 
 import numpy as np
 
 from fem_mbs.errors import MeshError
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.texts import number, short
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import io
 import warnings
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.errors import MeshError
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.cells import CELL_KINDS, DIMENSION, match_facets
 from fem_mbs.meshes.mesh import CellBlock, Mesh
 

@@ -7,13 +7,14 @@ own (2C nodes, 3C elements, 100C values), its lines with -1 (first of an entry),
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 import numpy as np
 
 from fem_mbs.errors import MeshError
 from fem_mbs.files import read_file
+from fem_mbs.late import dataclass
 
 __all__ = ["DataSet", "FrdFile", "read_frd"]
 

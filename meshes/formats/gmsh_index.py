@@ -17,12 +17,13 @@ gives meshio a copy reduced to nodes and elements that passed.  Format: https://
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NoReturn
 
 import numpy as np
 
 from fem_mbs.errors import MeshError
+from fem_mbs.late import dataclass
 
 __all__ = ["CELL_TYPES", "GmshIndex", "read_index"]
 

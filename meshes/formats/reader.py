@@ -20,7 +20,6 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -28,13 +27,9 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.errors import MeshError
-from fem_mbs.meshes.formats.abaqus_mesh import read_inp
-from fem_mbs.meshes.formats.bulk_mesh import read_bdf
-from fem_mbs.meshes.formats.exodus import read_exodus
+from fem_mbs.late import dataclass, late
 from fem_mbs.meshes.formats.found import ALL, LINES, Found, add_arrays, from_meshio, quietly
 from fem_mbs.meshes.formats.gmsh_index import CELL_TYPES, GmshIndex, read_index
-from fem_mbs.meshes.formats.meshio_formats import read_med, read_medit, read_vtk
-from fem_mbs.meshes.formats.universal import read_unv
 from fem_mbs.meshes.mesh import CellBlock, Mesh
 
 __all__ = ["MESH_FORMATS", "MeshFormat", "read_mesh", "register_format"]
@@ -222,18 +217,35 @@ def _read_vtu(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
 MESH_FORMATS = [
     MeshFormat((".msh",), "Gmsh", "2.2 and 4.1, text and binary; physical groups become sets", _read_msh),
     MeshFormat((".vtu",), "VTK XML", "unstructured grid; whole-number arrays become sets", _read_vtu),
-    MeshFormat((".vtk",), "legacy VTK", "unstructured grid; whole-number arrays become sets", read_vtk),
     MeshFormat(
-        (".e", ".exo", ".ex2"), "Exodus II", "Cubit, MOOSE; blocks, node and side sets become sets", read_exodus
+        (".vtk",), "legacy VTK", "unstructured grid; whole-number arrays become sets",
+        late("fem_mbs.meshes.formats.meshio_formats:read_vtk"),
     ),
-    MeshFormat((".med",), "MED", "Salome, Code_Aster; groups become sets", read_med),
-    MeshFormat((".unv",), "I-DEAS universal", "Salome, HyperMesh, Gmsh; groups become sets", read_unv),
-    MeshFormat((".inp",), "Abaqus", "the mesh of a deck; sets and surfaces become sets", read_inp),
     MeshFormat(
-        (".bdf", ".nas", ".fem"), "Nastran bulk data", "properties, supports and HyperMesh's sets become sets", read_bdf
+        (".e", ".exo", ".ex2"), "Exodus II", "Cubit, MOOSE; blocks, node and side sets become sets",
+        late("fem_mbs.meshes.formats.exodus:read_exodus"),
     ),
-    MeshFormat((".mesh", ".meshb"), "Medit", "text and binary; references become sets", read_medit),
-]
+    MeshFormat(
+        (".med",), "MED", "Salome, Code_Aster; groups become sets",
+        late("fem_mbs.meshes.formats.meshio_formats:read_med"),
+    ),
+    MeshFormat(
+        (".unv",), "I-DEAS universal", "Salome, HyperMesh, Gmsh; groups become sets",
+        late("fem_mbs.meshes.formats.universal:read_unv"),
+    ),
+    MeshFormat(
+        (".inp",), "Abaqus", "the mesh of a deck; sets and surfaces become sets",
+        late("fem_mbs.meshes.formats.abaqus_mesh:read_inp"),
+    ),
+    MeshFormat(
+        (".bdf", ".nas", ".fem"), "Nastran bulk data", "properties, supports and HyperMesh's sets become sets",
+        late("fem_mbs.meshes.formats.bulk_mesh:read_bdf"),
+    ),
+    MeshFormat(
+        (".mesh", ".meshb"), "Medit", "text and binary; references become sets",
+        late("fem_mbs.meshes.formats.meshio_formats:read_medit"),
+    ),
+]  # fmt: skip
 
 
 def register_format(form: MeshFormat) -> None:

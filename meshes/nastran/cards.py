@@ -14,11 +14,12 @@ them as None; ``name:T*`` is a list of numbers in which THRU and BY make ranges,
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
 from fem_mbs.errors import MeshError
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.nastran.text import Entry, Line, whole
 from fem_mbs.meshes.texts import number, short
 

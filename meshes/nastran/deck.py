@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.nastran.cards import Card
 from fem_mbs.meshes.nastran.text import Entry
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 import numpy as np
 
 from fem_mbs.errors import MeshError
 from fem_mbs.files import read_file
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.texts import number
 
 __all__ = ["Listing", "ListingTable", "read_f06"]

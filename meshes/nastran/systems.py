@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fem_mbs.errors import ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.nastran.cards import Card
 from fem_mbs.meshes.nastran.deck import BulkDeck
 

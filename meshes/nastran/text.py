@@ -15,11 +15,12 @@ All errors are MeshErrors that begin with file and line.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import NoReturn
 
 from fem_mbs.errors import MeshError
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.texts import number, short
 
 __all__ = ["Entry", "Line", "Sections", "read_entries", "read_sections", "whole"]

@@ -7,13 +7,13 @@ have their rows, are added up there, and PETSc takes these rows as they are.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
+from fem_mbs.late import dataclass
 from fem_mbs.solvers.distributed.ranks import Ranks, libraries, ranks
 
 __all__ = ["NOT_SYMMETRIC", "DistributedMatrix", "Layout", "compressed"]

@@ -12,7 +12,6 @@ Theory: docs/theory.md, section 8, "At scale".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 from fem_mbs.errors import AnalysisError, LooseError
+from fem_mbs.late import dataclass
 from fem_mbs.solvers.distributed.factors import largest_reciprocals
 from fem_mbs.solvers.distributed.matrix import NOT_SYMMETRIC, DistributedMatrix, compressed
 from fem_mbs.solvers.eigen.divergence import SIGNS, unsymmetric_buckling

@@ -8,13 +8,14 @@ pairs, so that each checks the other.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import scipy.linalg
 from scipy.sparse import csr_matrix
 
 from fem_mbs.errors import AnalysisError
+from fem_mbs.late import dataclass
 from fem_mbs.solvers.eigen.complex_pairs import (
     BESIDE,
     ComplexModes,

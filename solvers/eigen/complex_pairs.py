@@ -6,7 +6,7 @@ Theory: docs/theory.md, section 9, "Pairs".
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from scipy.sparse import csr_matrix, identity
 from scipy.sparse.csgraph import connected_components
 
 from fem_mbs.errors import AnalysisError
+from fem_mbs.late import dataclass
 from fem_mbs.solvers.eigen.quadratic_pencil import Inverse, QuadraticPencil, absolutely, times
 from fem_mbs.solvers.linear.libraries import Effort
 from fem_mbs.solvers.linear.saddle_factors import SingularShift

@@ -19,12 +19,12 @@ Theory: docs/theory.md, section 9, "Large parts".
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
 from scipy.sparse import csr_matrix
 
+from fem_mbs.late import dataclass
 from fem_mbs.solvers.eigen.quadratic_pencil import QuadraticPencil, absolutely, times
 
 __all__ = ["GalerkinSubspace", "Ritz"]

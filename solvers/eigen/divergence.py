@@ -9,13 +9,12 @@ Theory: docs/theory.md, section 8.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import scipy.linalg
 from scipy.sparse import csr_matrix
 
 from fem_mbs.errors import AnalysisError, LooseError
+from fem_mbs.late import dataclass
 from fem_mbs.solvers.eigen.lanczos import TwoSidedLanczos
 from fem_mbs.solvers.linear.libraries import one_blas_thread
 from fem_mbs.solvers.linear.redundancy import independent_rows

@@ -25,11 +25,12 @@ Theory: docs/theory.md, section 9, "The recurrence".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import scipy.linalg
+
+from fem_mbs.late import dataclass
 
 __all__ = ["Operator", "Ritz", "TwoSidedLanczos"]
 

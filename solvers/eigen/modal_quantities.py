@@ -8,11 +8,11 @@ for rigid-body motions r_j of the whole part: over all modes the effective masse
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
+
+from fem_mbs.late import dataclass
 
 __all__ = ["Participation", "mac", "participation", "rigid_body_motions"]
 

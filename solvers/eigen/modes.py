@@ -25,7 +25,6 @@ Theory: docs/theory.md, section 8, "At scale".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -33,6 +32,7 @@ import scipy.linalg
 from scipy.sparse import csr_matrix
 
 from fem_mbs.errors import AnalysisError, LooseError
+from fem_mbs.late import dataclass
 from fem_mbs.solvers.distributed.factors import DistributedFactors
 from fem_mbs.solvers.distributed.matrix import DistributedMatrix, compressed
 from fem_mbs.solvers.eigen.block_lanczos import BlockLanczos, SlowError, largest

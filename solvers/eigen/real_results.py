@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from fem_mbs.late import dataclass
 from fem_mbs.solvers.distributed.matrix import DistributedMatrix
 from fem_mbs.solvers.linear.libraries import Effort
 

@@ -13,11 +13,10 @@ wave comes twice.  Where the phase is 0 or pi, the coefficients are real, and th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy.sparse import block_array, block_diag, csr_matrix, diags, vstack
 
+from fem_mbs.late import dataclass
 from fem_mbs.solvers.eigen.modes import real_modes
 from fem_mbs.solvers.linear.constraint_equations import eliminate
 from fem_mbs.solvers.linear.libraries import Effort

@@ -21,7 +21,6 @@ Theory: docs/theory.md, section 6, "Linear constraint equations by elimination".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -29,6 +28,7 @@ import scipy.linalg
 from scipy.sparse import coo_matrix, csr_matrix, diags, identity
 from scipy.sparse.csgraph import connected_components
 
+from fem_mbs.late import dataclass
 from fem_mbs.solvers.linear.libraries import lu_factors
 
 __all__ = ["ConstraintConflict", "Elimination", "Redundant", "eliminate"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -20,6 +19,7 @@ from scipy.sparse import csc_array, csc_matrix
 from scipy.sparse.linalg import splu
 
 from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.threads import one_blas_thread, renew_blas
 
 __all__ = [

@@ -10,13 +10,14 @@ dense, or for long loops of R^T on the span of the combinations (Rayleigh-Ritz).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import scipy.linalg
 from scipy.sparse import csc_matrix, csr_matrix, diags, identity, vstack
 from scipy.sparse.csgraph import connected_components
 
+from fem_mbs.late import dataclass
 from fem_mbs.solvers.linear.libraries import lu_factors, one_blas_thread
 
 __all__ = ["DEPENDENT", "NEAR", "Loop", "dependencies", "independent_rows"]

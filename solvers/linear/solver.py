@@ -29,7 +29,6 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol
 
@@ -37,6 +36,7 @@ import numpy as np
 from scipy.sparse import csc_array, csc_matrix
 
 from fem_mbs.errors import ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.solvers.linear.broyden import Broyden
 from fem_mbs.solvers.linear.distinct import distinct
 from fem_mbs.solvers.linear.frames import NodeFrames

@@ -17,7 +17,6 @@ Theory: docs/theory.md, section 11, "Held interfaces".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -26,6 +25,7 @@ import scipy.linalg
 from scipy.sparse import csc_matrix, csr_matrix
 
 from fem_mbs.errors import AnalysisError
+from fem_mbs.late import dataclass
 from fem_mbs.solvers.distributed.matrix import DistributedMatrix
 from fem_mbs.solvers.eigen.modes import CHECKS, real_modes
 from fem_mbs.solvers.linear.factors import PositiveFactors

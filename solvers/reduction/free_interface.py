@@ -20,7 +20,6 @@ Theory: docs/theory.md, section 11, "Free interfaces".
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
@@ -28,6 +27,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
 
 from fem_mbs.errors import AnalysisError
+from fem_mbs.late import dataclass
 from fem_mbs.solvers.distributed.matrix import compressed
 from fem_mbs.solvers.eigen.modes import RealModes, real_modes
 from fem_mbs.solvers.linear.libraries import LinearSolveError, NotPositiveDefinite, one_blas_thread

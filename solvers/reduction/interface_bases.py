@@ -23,13 +23,12 @@ to Phi in K and M, Psi^T K Psi = Psi_b) K and M of (eta, alpha) are diag(Lambda,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import scipy.linalg
 from scipy.sparse import csr_matrix
 
 from fem_mbs.errors import AnalysisError
+from fem_mbs.late import dataclass
 from fem_mbs.solvers.reduction.fixed_interface import FixedInterface, without_strain
 from fem_mbs.solvers.reduction.free_interface import FreeModes
 

@@ -20,7 +20,7 @@ that repeat others) have no mu to be eliminated: there E^T y = 0 is a condition 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 import numpy as np
@@ -28,6 +28,7 @@ import scipy.linalg
 from scipy.sparse import csr_matrix
 
 from fem_mbs.errors import AnalysisError
+from fem_mbs.late import dataclass
 from fem_mbs.solvers.linear.libraries import one_blas_thread
 from fem_mbs.solvers.reduction.free_interface import FreeModes, free_interface
 

@@ -10,12 +10,13 @@ bifurcations: a step that disagrees, and one at whose end the tangent has turned
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 import numpy as np
 
 from fem_mbs.errors import AnalysisError, ConvergenceError
+from fem_mbs.late import dataclass
 
 __all__ = [
     "BEND", "FINE", "LONG", "STRAIGHT", "Critical", "PathSettings", "Point", "Problem", "Step", "Torn", "Walk",

@@ -20,6 +20,7 @@ PEERS = ("fem_mbs.elements", "fem_mbs.solvers", "fem_mbs.meshes")
 # One line per package (or module that stands alone), from the bottom to the top: a module may import from its own line
 # and from lines above this one in the list.  The longest name that fits counts.
 ORDER = (
+    "fem_mbs.late",
     "fem_mbs.errors",
     "fem_mbs.declarations",
     "fem_mbs.progress",
@@ -177,13 +178,20 @@ SOURCES = {module_name(path): path for folder in PACKAGES.values() for path in s
 
 
 def imports_of(text: str) -> list[Import]:
-    """All modules that a source imports, also inside functions, but for those that only annotations need."""
+    """All modules that a source imports, also inside functions or late (`fem_mbs.late`), but for those that only
+    annotations need."""
     found: list[Import] = []
 
     def walk(node: ast.AST) -> None:
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+                for other in child.orelse:
+                    walk(other)
                 continue
+            if isinstance(child, ast.Call) and ast.unparse(child.func) in ("late", "late_module"):
+                place = child.args[0]
+                if isinstance(place, ast.Constant):
+                    found.append(Import(place.value.partition(":")[0], child.lineno, 0))
             if isinstance(child, ast.Import):
                 found.extend(Import(a.name, child.lineno, 0) for a in child.names)
             elif isinstance(child, ast.ImportFrom):
@@ -260,6 +268,12 @@ def test_imports(module):
         ("fem_mbs.model.model", "from .errors import ModelError", "relative imports"),
         ("fem_mbs.model.model", "import elements.truss", "second copy"),
         ("fem_mbs.model.model", "from fem_mbs import errors, __version__", ""),
+        ("fem_mbs.elements.x", 'run = late("fem_mbs.analysis.run:run")', "fem_mbs.analysis.run is above"),
+        (
+            "fem_mbs.elements.x",
+            'if TYPE_CHECKING:\n    import numpy\nelse:\n    run = late_module("fem_mbs.analysis.run")',
+            "fem_mbs.analysis.run is above",
+        ),
         ("fem_mbs.model.model", "from fem_mbs import Model", "fem_mbs is above fem_mbs.model"),
         ("fem_mbs.errors", "from fem_mbs import cli", "fem_mbs.cli is above fem_mbs.errors"),
         ("fem_mbs.model.model", "def f():\n    import meshio", "only in meshes"),

@@ -23,6 +23,7 @@ from written_results import (
 )
 
 from fem_mbs.errors import ResultsError
+from fem_mbs.results import store
 from fem_mbs.results.folder import MARK
 from fem_mbs.results.reader import Results, export
 from fem_mbs.results.writer import ResultsWriter
@@ -254,22 +255,32 @@ def xdmf_arrays(directory: Path) -> list[dict]:
                     "grid": grid.get("Name"),
                 }
                 for item in grid:
-                    data = item.find("DataItem")
-                    name, path = data.text.split(":")
+                    whole = data = item.find("DataItem")
+                    part = None
+                    if data.get("ItemType") == "HyperSlab":
+                        part, whole = data.findall("DataItem")
+                    name, path = whole.text.split(":")
                     with h5py.File(directory / name, "r") as file:
                         array = file[path][()]
-                    size = [int(number) for number in data.get("Dimensions").split()]
-                    assert np.prod(size) == array.size and array.dtype.itemsize == int(data.get("Precision"))
+                    size = [int(number) for number in whole.get("Dimensions").split()]
+                    assert np.prod(size) == array.size and array.dtype.itemsize == int(whole.get("Precision"))
+                    if part is not None:
+                        assert tuple(size) == array.shape
+                        start, stride, count = np.array(part.text.split(), dtype=int).reshape(3, -1)
+                        array = array[tuple(map(slice, start, start + stride * count, stride))][0]
+                        assert np.prod([int(n) for n in data.get("Dimensions").split()]) == array.size
                     entry[item.get("Name") or item.tag] = array
                 found.append(entry)
     return found
 
 
-@pytest.mark.parametrize("state", ["finished", "killed"])
-def test_xdmf_points_to_the_right_data(tmp_path, state):
+@pytest.mark.parametrize("state", ["finished", "with many frames", "killed"])
+def test_xdmf_points_to_the_right_data(tmp_path, state, monkeypatch):
+    if state == "with many frames":
+        monkeypatch.setattr(store, "SPLIT_LIMIT", 0)
     writer = begin(tmp_path, flush_seconds=0.0)
     go_on(writer)
-    if state == "finished":
+    if state != "killed":
         finish_run(writer)
     else:
         writer._unlock()

@@ -6,8 +6,6 @@ Statuses and what the last step has measured stand in the histories of the eleme
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy.sparse import csr_matrix
 
@@ -15,6 +13,7 @@ from fem_mbs import contract as C
 from fem_mbs.analysis.blows.laws import LAWS, Blow
 from fem_mbs.analysis.start.redundancy import constraint_labels
 from fem_mbs.elements.contact import impact
+from fem_mbs.late import dataclass
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.blocks import GROUND
 from fem_mbs.system.compiled import Compiled

@@ -9,14 +9,13 @@ over the free unknowns (Pereira & Nikravesh 1993, eqs 52, 53), and the joints ca
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csr_matrix
 
 from fem_mbs.analysis.blows.contacts import Contacts, Rows
 from fem_mbs.errors import AnalysisError
+from fem_mbs.late import dataclass
 from fem_mbs.solvers.linear.libraries import ExactlySingular
 from fem_mbs.solvers.linear.service import factor
 from fem_mbs.solvers.stepping import layout as S

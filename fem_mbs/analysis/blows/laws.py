@@ -26,9 +26,9 @@ slip during the whole blow without e_t, then e_t changes nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+
+from fem_mbs.late import dataclass
 
 __all__ = ["FRICTIONLESS", "LAWS", "REVERSE", "SLIP", "STICK", "Blow", "ending", "single_blow"]
 

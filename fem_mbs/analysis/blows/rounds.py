@@ -16,11 +16,12 @@ ones count.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from fem_mbs.analysis.blows.laws import FRICTIONLESS, Blow, ending, single_blow
+from fem_mbs.late import dataclass
 
 __all__ = ["Outcome", "hold", "resolve"]
 

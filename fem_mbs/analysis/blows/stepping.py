@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,7 @@ from fem_mbs.analysis.transient.chunk import Chunk, joined
 from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.elements.contact import impact
 from fem_mbs.errors import AnalysisError
+from fem_mbs.late import dataclass
 from fem_mbs.solvers.stepping import layout as S
 
 __all__ = ["BlowStepping"]
@@ -476,6 +477,6 @@ class BlowStepping(Stepping):
         self.log.restore(data)
         self.told = json.loads(np.asarray(data["told"], np.uint8).tobytes())
 
-    def report(self) -> dict[str, Any]:
-        """Return the entries of the summary."""
+    def entries(self) -> dict[str, Any]:
+        """Return the entries of the summary that only these steps have."""
         return {"impacts": self.log.impacts(), "blows": self.log.blows()}

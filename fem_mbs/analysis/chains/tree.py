@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from fem_mbs.analysis.header import find_group
 from fem_mbs.elements.common import FREE
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.model.connections.joints import Joint, JointSpring
 from fem_mbs.model.copies.movement import Copy
 from fem_mbs.model.fields import DisplayUnits

@@ -7,13 +7,13 @@ dimensions on the mass.  Elements without changing parameters are left out.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
 from fem_mbs.analysis.components.parameters import ModelParameter, changed_rows
 from fem_mbs.analysis.components.synthesis import Assembly
+from fem_mbs.late import dataclass
 from fem_mbs.system.tangent import ElementSet
 
 __all__ = ["Changes"]

@@ -20,7 +20,7 @@ are those of a new synthesis with as many modes; other changes are answered in t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from time import perf_counter
 
@@ -34,6 +34,7 @@ from fem_mbs.analysis.components.parameters import ModelParameter, read_paramete
 from fem_mbs.analysis.components.synthesis import Assembly
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import AnalysisError, ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.solvers.linear.libraries import one_blas_thread
 from fem_mbs.solvers.reduction.substructures import Reduced, Substructure, couple
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.model.components import group_call, made_again, part_name
 from fem_mbs.model.model import Model
 from fem_mbs.properties.sections import Section, make_section

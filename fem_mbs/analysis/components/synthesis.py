@@ -14,7 +14,7 @@ All of it is about the start, at rest and without loads, where stiffnesses are t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import perf_counter
 
 import numpy as np
@@ -24,6 +24,7 @@ from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import AnalysisError, ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.model.components import part_name
 from fem_mbs.model.model import Model
 from fem_mbs.solvers.eigen.modes import RealModes, as_modes

@@ -34,10 +34,6 @@ class PartMatrices(Matrices):
         self._part = Matrices(self._own)
         self.skewed = False
 
-    def release(self) -> None:
-        """Free the memory of the places of this rank's entries, if it is much."""
-        self._part.release()
-
     def of(self, compiled: Compiled) -> PartMatrices:
         """Return an assembler with the same pattern and the same elements for a model of the same numbering."""
         if compiled is self.compiled:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 from fem_mbs.errors import InputError
+from fem_mbs.late import dataclass
 
 __all__ = ["BACKENDS", "Backend", "backend_named"]
 

@@ -13,7 +13,6 @@ Theory: docs/theory.md, section 8, "Harmonic response".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.analysis.linear.ports import Outputs, inputs_of_groups, outputs_of
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.distributed.matrix import DistributedMatrix, compressed
 from fem_mbs.solvers.distributed.response import DistributedResponse

@@ -15,7 +15,7 @@ Theory: docs/theory.md, section 8.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,7 @@ from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.start.initial import function_jets
 from fem_mbs.analysis.start.redundancy import constraint_labels, find_constraints, sentences
 from fem_mbs.errors import AnalysisError, LooseError, ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.model.connections.cyclic import rows_of_faces
 from fem_mbs.model.connections.terms import rows_of_names
 from fem_mbs.model.model import CompiledModel

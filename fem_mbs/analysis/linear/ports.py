@@ -6,7 +6,6 @@ Derivatives are those of the compiled forces and outputs; non-linear ones are co
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -17,6 +16,7 @@ from fem_mbs.analysis.linear.sensors import slope
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.compiled import Compiled

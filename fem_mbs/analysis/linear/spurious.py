@@ -7,7 +7,6 @@ displacements determined; those of the modes themselves are then taken as zero.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from scipy.sparse import diags
 from fem_mbs.analysis.fields import solid_parts
 from fem_mbs.elements.solids import shapes
 from fem_mbs.errors import LooseError
+from fem_mbs.late import dataclass
 from fem_mbs.solvers.linear.factors import Pencil, PositiveFactors
 from fem_mbs.solvers.linear.libraries import LinearSolveError, NotPositiveDefinite
 from fem_mbs.solvers.linear.service import factor

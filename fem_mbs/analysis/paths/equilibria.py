@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from fem_mbs.analysis.loading import Loading
@@ -11,6 +9,7 @@ from fem_mbs.analysis.paths.instants import Instants
 from fem_mbs.analysis.paths.places import Efforts, Outputs, projected
 from fem_mbs.analysis.paths.zeros import Projected, null_space
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.dense import DenseAssembly

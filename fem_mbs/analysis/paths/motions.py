@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.linalg import solve_banded
 from scipy.spatial.transform import Rotation, RotationSpline
 
+from fem_mbs.late import dataclass
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.compiled import Compiled
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from fem_mbs.elements.actuators.motor import FUNCTION, KD, KP, START
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.functions.laws import TimeFunction
+from fem_mbs.late import dataclass
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.sensors.sensor import Sensor
 from fem_mbs.solvers.stepping import layout as S

@@ -13,7 +13,7 @@ coefficients in the frequency domain, and a forward run.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -32,6 +32,7 @@ from fem_mbs.analysis.transient.chunk import Chunk
 from fem_mbs.analysis.transient.settings import Settings
 from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, Owner
+from fem_mbs.late import dataclass
 
 __all__ = ["Found", "Request", "search"]
 

@@ -25,13 +25,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 import numpy as np
 from scipy.linalg import LinAlgError, LinAlgWarning, solve_banded
 
 from fem_mbs.analysis.paths.zeros import WEIGHT, Projected, bounded
 from fem_mbs.errors import AnalysisError, ModelError, Owner
+from fem_mbs.late import dataclass
 
 __all__ = ["Rows", "Window", "averaged", "check_size"]
 

@@ -15,10 +15,12 @@ Those with a positive real part make the causal solution grow without bound; the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 import numpy as np
 from scipy.linalg import eig, ordqz
+
+from fem_mbs.late import dataclass
 
 __all__ = ["Projected", "WEIGHT", "bounded", "decay_time", "null_space", "oscillation", "project", "zeros_of"]
 

@@ -13,7 +13,7 @@ of results that figures, animations and ParaView take as they take those of a pa
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from fem_mbs.declarations.steps import recorded_kind, step_kinds
 from fem_mbs.elements.solids.recovery import von_mises
 from fem_mbs.elements.solids.shapes import CELLS
 from fem_mbs.errors import ResultsError
+from fem_mbs.late import dataclass
 from fem_mbs.parts.hdf5 import read_part, write_part
 from fem_mbs.parts.part import ReducedPart
 from fem_mbs.parts.recovery import (

@@ -19,7 +19,6 @@ Theory: docs/theory.md, section 11, "Interfaces".
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from scipy.sparse import block_diag, bmat, csc_matrix, csr_matrix, vstack
 from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.parts.part import COMPONENTS, Interface
 from fem_mbs.solvers.distributed.matrix import DistributedMatrix
 from fem_mbs.solvers.reduction.fixed_interface import inner

@@ -16,8 +16,6 @@ Theory: docs/theory.md, section 11, "Moments of mass".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix
 
@@ -25,6 +23,7 @@ from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.elements.solids import condensed as solid_condensed
 from fem_mbs.elements.solids import mass as solid_mass
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.parts.part import Moments
 from fem_mbs.system.blocks import Block
 from fem_mbs.system.compiled import Compiled

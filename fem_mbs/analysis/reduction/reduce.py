@@ -20,7 +20,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,7 @@ from fem_mbs.analysis.reduction.rigid import check_held, rigid_motions
 from fem_mbs.analysis.run import run_to_end
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import AnalysisError, ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.model.model import Model
 from fem_mbs.parts.part import ReducedPart
 from fem_mbs.progress import say, waiting

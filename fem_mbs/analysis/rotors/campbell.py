@@ -17,7 +17,6 @@ Theory: docs/theory.md, section 10, "Branches over the speed".
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +29,7 @@ from fem_mbs.analysis.rotors.rotating import choose_frame, constant_frames, rota
 from fem_mbs.analysis.rotors.whirl import whirl
 from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.errors import AnalysisError
+from fem_mbs.late import dataclass
 from fem_mbs.model.parts.rotors import Rotor
 from fem_mbs.results.modes.eigenvalues import growth_rates
 from fem_mbs.solvers.eigen.complex_modes import complex_modes

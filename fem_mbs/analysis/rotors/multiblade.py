@@ -9,12 +9,12 @@ Theory: docs/theory.md, section 10, "Multi-blade coordinates".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fem_mbs.analysis.stability.linearisation import Linearisation
+from fem_mbs.late import dataclass
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.steps.rotors.campbell import Whirl

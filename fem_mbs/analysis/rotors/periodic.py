@@ -15,7 +15,7 @@ Theory: docs/theory.md, section 10, "Periodic coefficients".
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from scipy.sparse.linalg import lsqr
 from fem_mbs.analysis.rotors.rotating import turned
 from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.errors import AnalysisError
+from fem_mbs.late import dataclass
 from fem_mbs.solvers.eigen.complex_modes import complex_modes
 from fem_mbs.solvers.eigen.complex_pairs import ComplexModes
 from fem_mbs.solvers.eigen.quadratic_pencil import QuadraticPencil

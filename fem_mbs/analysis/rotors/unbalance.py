@@ -16,7 +16,6 @@ Theory: docs/theory.md, section 10, "Unbalance".
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from fem_mbs.analysis.rotors.campbell import Spinning, free_motions
 from fem_mbs.analysis.rotors.periodic import forced_motion
 from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.model.parts.rotors import Unbalance
 from fem_mbs.solvers.eigen.quadratic_pencil import QuadraticPencil
 from fem_mbs.solvers.linear.saddle_factors import SingularShift

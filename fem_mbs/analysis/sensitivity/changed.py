@@ -6,7 +6,6 @@ A parameter is anything that changes the numbers of a model and leaves its eleme
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from fem_mbs.analysis.sensitivity.alike import alike
 from fem_mbs.analysis.sensitivity.follower import Changes
 from fem_mbs.analysis.solution import Solution
 from fem_mbs.errors import InputError, ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.model.model import Model
 
 __all__ = ["Changed", "ChangedModels", "Parameter", "derivative"]

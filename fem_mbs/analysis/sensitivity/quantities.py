@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from scipy.integrate import trapezoid
 
 from fem_mbs.declarations.steps import recorded_kind, step_kind
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.model.checks import measure
 from fem_mbs.results.series import STATISTICS, columns_of, statistics
 

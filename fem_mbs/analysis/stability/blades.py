@@ -15,14 +15,13 @@ Theory: docs/theory.md, section 10, "Multi-blade coordinates".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix, identity
 from scipy.sparse.csgraph import connected_components
 
 from fem_mbs.analysis.stability.rotation import Rotation, transport
 from fem_mbs.errors import ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.compiled import Compiled
 

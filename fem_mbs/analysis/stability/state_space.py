@@ -20,7 +20,7 @@ Theory: docs/theory.md, section 9, "Linear models".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,7 @@ from fem_mbs.analysis.stability.rolling import refuse_rolling
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import ModelError
 from fem_mbs.files import replacing
+from fem_mbs.late import dataclass
 from fem_mbs.solvers.linear.constraint_equations import Elimination, eliminate
 from fem_mbs.solvers.stepping import layout as S
 

@@ -16,8 +16,6 @@ Theory: docs/theory.md, section 3, "Assembly".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy.sparse import csr_matrix, diags
 
@@ -25,6 +23,7 @@ from fem_mbs import contract as C
 from fem_mbs.analysis.start.initial import constrained, function_jets, started
 from fem_mbs.analysis.start.roots import Roots
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.results.report import ClosingReport, Moved
 from fem_mbs.solvers.linear.service import factor

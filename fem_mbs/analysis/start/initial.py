@@ -7,7 +7,6 @@ eps v.M v, or from a mass-weighted projection of given ones, min (v - v*).M (v -
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from fem_mbs.analysis.start.running import rolling_velocities, run_of
 from fem_mbs.analysis.start.states import state_rates
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.laws import TimeFunction
+from fem_mbs.late import dataclass
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.results.report import SpinReport, StartReport
 from fem_mbs.solvers.linear.libraries import ExactlySingular

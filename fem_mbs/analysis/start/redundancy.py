@@ -14,13 +14,14 @@ Theory: docs/theory.md, section 6, "Dependent constraints".
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
+from fem_mbs.late import dataclass
 from fem_mbs.solvers.linear.redundancy import Loop, dependencies
 from fem_mbs.solvers.linear.solver import LinearSolver
 from fem_mbs.solvers.stepping import gauge

@@ -8,10 +8,9 @@ constant-velocity joint: none but through a bend of half a turn), but an assembl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from fem_mbs.late import dataclass
 from fem_mbs.system.compiled import Compiled
 
 __all__ = ["Roots", "Turned"]

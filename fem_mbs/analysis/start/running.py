@@ -6,7 +6,6 @@ Theory: docs/theory.md, section 3, "Running starts".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix, vstack
@@ -15,6 +14,7 @@ from scipy.sparse.csgraph import connected_components
 from fem_mbs.elements.tyres.layout import NORMAL
 from fem_mbs.elements.tyres.rolling import disc_rows, rolling_rows
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.records import RunningStart
 from fem_mbs.solvers.linear.service import factor

@@ -23,7 +23,7 @@ Theory: docs/theory.md, section 3, "Steady running".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from scipy.sparse import bmat, csr_matrix, diags, hstack, vstack
@@ -34,6 +34,7 @@ from fem_mbs.analysis.start.redundancy import constraint_labels
 from fem_mbs.analysis.start.running import ROLLING, Frame, frame_of
 from fem_mbs.analysis.statics.least_solution import least_solution
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.compile import with_acting

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, FLAG
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.errors import ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.records import entry
 from fem_mbs.results.report import CountCheck, StepReport
 from fem_mbs.solvers.eigen.divergence import SIGNS

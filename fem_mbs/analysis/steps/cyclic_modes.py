@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from fem_mbs.declarations.kinds import ANY_TEXT, shown
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.declarations.texts import wholes
 from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.records import Record, entry
 from fem_mbs.results.report import StepReport
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from fem_mbs.declarations.kinds import ANY_TEXT, FLAG, NUMBER
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.declarations.texts import tables
 from fem_mbs.errors import ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.records import Record, entry
 from fem_mbs.results.report import StepReport
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fem_mbs.analysis.steps.common.checks import check_spin, count_steps
@@ -14,6 +13,7 @@ from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.declarations.texts import Texts
 from fem_mbs.errors import ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.records import entry
 from fem_mbs.results.report import EnergyBalance, StartReport, StepReport
 

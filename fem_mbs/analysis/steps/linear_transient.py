@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +33,7 @@ from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, NUMBER
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.errors import ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.records import entry
 from fem_mbs.results.report import EnergyBalance, StartReport, StepReport
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.records import Record, entry
 from fem_mbs.results.report import CountCheck, StepReport
 from fem_mbs.solvers.eigen.modes import CHECKS

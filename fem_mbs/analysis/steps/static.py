@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, FLAG, NUMBER, NUMBER_OR_INF, shown
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.errors import ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.records import ABSENT, Absent, Record, entry
 from fem_mbs.results.report import EigenvaluesAlong, StepReport
 

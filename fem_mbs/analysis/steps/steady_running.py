@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from fem_mbs.analysis.steps.common.values import NAMES, named
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.steps import PlannedStep, StepKind, StepOptions
 from fem_mbs.errors import ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.records import entry
 from fem_mbs.results.report import StepReport
 

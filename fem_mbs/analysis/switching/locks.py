@@ -12,7 +12,7 @@ coordinate has a constraint force and no acceleration, a free one an acceleratio
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -21,6 +21,7 @@ import numpy as np
 from fem_mbs.analysis.start.initial import consistent_velocities
 from fem_mbs.analysis.switching.watched import Watched, WatchedForce
 from fem_mbs.errors import AnalysisError
+from fem_mbs.late import dataclass
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.records import LockData
 from fem_mbs.model.sensors.switches import Magnitude, Reading, Switch

@@ -8,10 +8,12 @@ steps it is taken as linear, so that a ramp is met exactly, any other course wit
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
+
+from fem_mbs.late import dataclass
 
 __all__ = ["Watched", "WatchedForce"]
 

@@ -6,13 +6,13 @@ Figures, animations and the pages of `show` draw these symbols and the other lis
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from fem_mbs.analysis.symbols import links, loads
 from fem_mbs.analysis.symbols.drawing import Drawing, told
 from fem_mbs.analysis.symbols.symbol import LAYERS, Symbol
 from fem_mbs.declarations.declaration import Declaration
+from fem_mbs.late import dataclass
 from fem_mbs.model.components import Substructure
 from fem_mbs.model.connections.actuators.hydraulic import HydraulicActuator
 from fem_mbs.model.connections.actuators.motors import Motor

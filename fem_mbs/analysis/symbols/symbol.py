@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
+
+from fem_mbs.late import dataclass
 
 __all__ = ["LAYERS", "End", "Symbol", "face_frame", "symbols_of"]
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from fem_mbs import contract as C
+from fem_mbs.late import dataclass
 
 __all__ = ["Chunk", "ENERGY_COLUMNS", "LEDGER_COLUMNS", "Slopes", "WORKS", "joined"]
 

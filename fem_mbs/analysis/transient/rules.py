@@ -20,13 +20,13 @@ Theory: docs/theory.md, section 6, "Rules".
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.solvers.stepping import layout as S
 
 __all__ = [

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 from fem_mbs.analysis.transient.rules import DEFAULTS
+from fem_mbs.late import dataclass
 
 __all__ = ["PREDICTORS", "Settings", "settings_of"]
 

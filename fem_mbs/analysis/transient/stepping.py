@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -691,6 +691,10 @@ class Stepping:
         raise failure(self, problem, fighting)
 
     # --- restart ---------------------------------------------------------------------------------------------------
+    def entries(self) -> dict[str, Any]:
+        """Return the entries of the summary that only this kind of steps has."""
+        return {}
+
     def snapshot(self) -> dict[str, np.ndarray]:
         """Return all data that the next step depends on."""
         s = self.state

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from fem_mbs.decks.abaqus.model import Conversion, Group, constants, density_of, material_of
 from fem_mbs.errors import ModelError, UnsupportedError
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.abaqus.deck import BeamSection, Material
 from fem_mbs.meshes.vocabulary import Effect
 from fem_mbs.properties.sections import SectionStiffness, make_section

@@ -7,7 +7,7 @@ masses over the total mass of their direction, summed over modes of one frequenc
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from fem_mbs.decks.comparison import SAME, Row
 from fem_mbs.elements.solids import shapes
 from fem_mbs.elements.solids.mass import linear_images
 from fem_mbs.errors import FemMbsError, InputError
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.abaqus.calculix_dat import DatFile, Modes, Print, read_dat
 from fem_mbs.meshes.abaqus.deck import DeckStep
 from fem_mbs.meshes.vocabulary import Effect

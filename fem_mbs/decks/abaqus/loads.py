@@ -12,7 +12,7 @@ makes the loads of the model.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from fem_mbs.decks.abaqus.vibrations import VIBRATION, Shake, load_parts
 from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.functions.laws import TimeFunction
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.abaqus.deck import Cload, DeckStep, Dload, Dsload, Material, PointMass, ShellSection
 from fem_mbs.meshes.vocabulary import Effect
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from fem_mbs.decks.abaqus.model import Conversion, axes_at
 from fem_mbs.errors import ModelError, UnsupportedError
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.abaqus.deck import ConnectorSection, Dashpot, PointMass, RotaryInertia, Spring
 from fem_mbs.meshes.vocabulary import Effect
 from fem_mbs.model.connections.joint_parts import spring_on

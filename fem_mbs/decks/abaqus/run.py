@@ -10,7 +10,7 @@ Contradictions in a deck raise a ModelError with file and line. Content that the
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +35,7 @@ from fem_mbs.decks.abaqus.time import Timeline
 from fem_mbs.decks.notes import Accept, Note, check_notes
 from fem_mbs.decks.running import run_converted, settle, solve_converted
 from fem_mbs.errors import ModelError, UnsupportedError
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.abaqus.deck import Deck
 from fem_mbs.meshes.abaqus.reader import read_deck
 from fem_mbs.model.model import Model

@@ -20,7 +20,6 @@ from.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,6 +32,7 @@ from fem_mbs.decks.abaqus.time import Timeline, is_general
 from fem_mbs.decks.abaqus.vibrations import VIBRATION, make_vibrations
 from fem_mbs.declarations.steps import StepKind, step_kind
 from fem_mbs.errors import ModelError, UnsupportedError
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.abaqus.deck import Boundary, Cload, DeckStep, Dload, Dsload, OutputRequest, ShellSection
 from fem_mbs.meshes.vocabulary import Effect
 

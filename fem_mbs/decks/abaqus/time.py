@@ -10,7 +10,6 @@ course are one function of time with a factor each (`courses`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import factorial
 from typing import Any
 
@@ -19,6 +18,7 @@ import numpy as np
 from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.functions.laws import TimeFunction
 from fem_mbs.functions.waves import WAVES, Overlaid, Wave
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.abaqus.deck import Amplitude, Deck, DeckStep
 
 __all__ = ["Course", "Given", "Line", "Reached", "Root", "Timeline", "courses"]

@@ -7,7 +7,7 @@ along.  Supports that shake in some step are motions of the model, at rest in al
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from fem_mbs.decks.abaqus.model import Conversion
 from fem_mbs.decks.abaqus.time import Given
 from fem_mbs.errors import ModelError, UnsupportedError
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.abaqus.deck import BaseMotion, Boundary, Cload, DeckStep, Dload, Dsload
 from fem_mbs.meshes.vocabulary import Effect
 

@@ -6,7 +6,6 @@ Offsets and pins that differ make parts of their own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +14,7 @@ from fem_mbs.decks.nastran.made import add_pins
 from fem_mbs.decks.nastran.model import Conversion, Group, Isotropic, isotropic
 from fem_mbs.decks.nastran.sections import BarSection, bar_section
 from fem_mbs.errors import ModelError, UnsupportedError
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.nastran.cards import Card
 from fem_mbs.meshes.vocabulary import Effect
 

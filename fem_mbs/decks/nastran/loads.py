@@ -6,7 +6,7 @@ model times the acceleration, as in Nastran, so lumped and offset masses count a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from fem_mbs.decks.nastran.shells import reference_temperature, shell_nodes
 from fem_mbs.decks.nastran.solids import FACES
 from fem_mbs.elements.solids import shapes
 from fem_mbs.errors import ModelError, UnsupportedError
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.nastran.cards import Card
 from fem_mbs.meshes.nastran.deck import Subcase
 from fem_mbs.meshes.vocabulary import Effect

@@ -11,12 +11,12 @@ as a rigid arm in all components but the released ones.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from fem_mbs.decks.nastran.model import Conversion
 from fem_mbs.errors import ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.nastran.cards import Card
 
 __all__ = ["Tie", "add_middles", "add_pins", "blanks_filled"]

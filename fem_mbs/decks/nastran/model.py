@@ -6,13 +6,14 @@ of the deck, along the axes of the grid points (6 k + component), and those of t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fem_mbs.decks.notes import Note
 from fem_mbs.errors import ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.mesh import CellBlock, Mesh
 from fem_mbs.meshes.nastran.cards import Card
 from fem_mbs.meshes.nastran.deck import BulkDeck, Subcase

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from fem_mbs.decks.nastran.model import Conversion, one_of
 from fem_mbs.errors import ModelError, UnsupportedError
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.nastran.cards import Card
 from fem_mbs.meshes.vocabulary import Effect
 

@@ -7,7 +7,6 @@ results = run_deck(path, folder)           a results folder, tables in its summa
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,6 +33,7 @@ from fem_mbs.decks.nastran.steps import StepPlan, make_steps, solution_of
 from fem_mbs.decks.notes import Accept, Note
 from fem_mbs.decks.running import run_converted, settle, solve_converted
 from fem_mbs.errors import ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.nastran.deck import BulkDeck
 from fem_mbs.meshes.nastran.reader import read_bulk
 from fem_mbs.meshes.nastran.systems import find_grids

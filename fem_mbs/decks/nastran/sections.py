@@ -5,13 +5,14 @@ Plane 1 is that of the bar's axis and its orientation vector: y of the model's s
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from fem_mbs.decks.nastran.model import Conversion
 from fem_mbs.errors import ModelError, UnsupportedError
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.nastran.cards import Card
 from fem_mbs.meshes.vocabulary import Effect
 from fem_mbs.properties.sections import make_section

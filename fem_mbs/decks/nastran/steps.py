@@ -11,7 +11,6 @@ SOL 105      linear_static_step of the static subcases, buckling_step of the loa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -26,6 +25,7 @@ from fem_mbs.decks.nastran.shells import takes_temperatures
 from fem_mbs.declarations.steps import StepKind, step_kind
 from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.functions.kinds import make_function
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.nastran.cards import Card
 from fem_mbs.meshes.nastran.deck import BulkDeck, Subcase
 from fem_mbs.meshes.vocabulary import Effect

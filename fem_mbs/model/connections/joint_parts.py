@@ -3,12 +3,12 @@ them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from fem_mbs.errors import ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.spring_laws import SpringLaw
 from fem_mbs.model.records import JointCoordinate

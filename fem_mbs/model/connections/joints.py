@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from fem_mbs.declarations.declaration import Declaration, key
@@ -23,6 +22,7 @@ from fem_mbs.declarations.kinds import (
 )
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.kinds import make_function
+from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.joint_kinds import JOINT_KINDS
 from fem_mbs.model.connections.joint_parts import JointRequest, component_number, couple, joint_coordinate, spring_on

@@ -4,12 +4,12 @@ break."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import FLAG, FUNCTION, NAME, NUMBER, TEXT
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.actuators.coordinates import law_of_time
 from fem_mbs.model.connections.joint_parts import drive, joint_coordinate

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import COMPONENT, NAME, NUMBER, PLACES
 from fem_mbs.elements.registry import element_type
 from fem_mbs.errors import ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 from fem_mbs.system.blocks import GROUND, Block
 

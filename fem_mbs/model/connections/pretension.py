@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import FUNCTION, NAME, NUMBER, TEXT, VECTOR, shown
 from fem_mbs.errors import MeshError, ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.cells import DIMENSION
 from fem_mbs.meshes.cuts import Facets, cut_cells, facets_across, facets_behind, mean_normal
 from fem_mbs.meshes.mesh import CellBlock, Mesh

@@ -7,13 +7,13 @@ earlier nonlinear step has.  They are zero except during that step.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from fem_mbs.declarations.steps import step_kind
 from fem_mbs.functions.laws import TimeFunction
+from fem_mbs.late import dataclass
 from fem_mbs.system.blocks import Block, make_block
 from fem_mbs.system.compiled import Compiled
 

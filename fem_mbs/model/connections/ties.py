@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import FLAG, NAME, NUMBER, PLACES
 from fem_mbs.errors import ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.cells import DIMENSION, FACETS, facets_of
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.terms import add_rows, nodes_at

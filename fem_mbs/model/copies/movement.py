@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import ANY_TEXT, COUNT_OF_COPIES, NUMBER, VECTOR, WORDS, shown
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 from fem_mbs.model.geometry import Mirror
 from fem_mbs.model.materials import CrossSection, LinearMaterial

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from fem_mbs.elements.shells.stiffness import side_bulge
 from fem_mbs.elements.shells.surface import normals
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.expressions import compile_expression
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.cells import facets_of
 from fem_mbs.model.building import Building
 from fem_mbs.model.parts.cells import cell_owners

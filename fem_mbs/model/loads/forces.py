@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import FLAG, FUNCTION, NAME, NUMBER_OR_VECTOR, PLACES, TEXT, VECTOR, VELOCITY, shown
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.expressions import compile_expression
+from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 from fem_mbs.model.loads.edges import edge_resultants, edges_of
 from fem_mbs.system.blocks import Block

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from fem_mbs.elements.solids.centrifugal import centrifugal_parameters
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.functions.laws import DoubleIntegral, TimeFunction
+from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 from fem_mbs.system.blocks import GROUND, Block, make_block
 from fem_mbs.system.inertia_coordinates import constant_mass

@@ -11,7 +11,6 @@ with the vector d from the closest point of the surface where the nodes there ha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from fem_mbs.declarations.kinds import ANY, COMPONENTS, FILE, FUNCTION, NAME, NU
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.functions.laws import TimeFunction
+from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.joint_parts import component_number
 from fem_mbs.model.connections.terms import add_rows

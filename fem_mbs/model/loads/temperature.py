@@ -6,7 +6,6 @@ element takes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from fem_mbs.elements.solids import shapes
 from fem_mbs.elements.solids import space as solid
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.expressions import compile_expression
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.cells import DIMENSION
 from fem_mbs.meshes.mesh import Mesh
 from fem_mbs.model.building import Building

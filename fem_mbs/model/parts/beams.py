@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from fem_mbs.declarations.kinds import (
 )
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.expressions import compile_expression
+from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.joints import Joint
 from fem_mbs.model.geometry import NamedNode

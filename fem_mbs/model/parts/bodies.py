@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from fem_mbs.declarations.kinds import (
     shown,
 )
 from fem_mbs.errors import ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.joint_parts import spring_on
 from fem_mbs.model.connections.spring_laws import INTERPOLATIONS, SLIDERS, exponent_key, law_of, unloading_key

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from fem_mbs.errors import ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 
 __all__ = ["KindOfCells", "cell_owners", "cell_runs", "kinds_of_cells"]

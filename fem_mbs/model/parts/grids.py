@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from fem_mbs.declarations.kinds import (
     WHOLES,
 )  # fmt: skip
 from fem_mbs.errors import MeshError
+from fem_mbs.late import dataclass
 from fem_mbs.meshes import grids
 from fem_mbs.meshes.cells import CELL_KINDS, PLANE_KINDS, SOLID_KINDS
 from fem_mbs.meshes.generate import arc, line, polyline

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
@@ -12,6 +11,7 @@ from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import FILE, NUMBER, PLACES, TEXT, VELOCITY, WHOLE, shown
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.expressions import compile_expression
+from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 
 __all__ = ["Imperfection"]

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.io import mmread
 from scipy.sparse import issparse
 
 from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import FILE, NAME, NUMBERS_NESTED, PLACES
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass, late_module
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.forces import checked_symmetric
+
+if TYPE_CHECKING:
+    from scipy import io
+else:
+    io = late_module("scipy.io")
 
 __all__ = ["MassMatrix"]
 
@@ -94,7 +98,7 @@ class MassMatrix(Declaration):
                 M = np.empty(0)
         else:
             try:
-                M = mmread(Path(self.file))
+                M = io.mmread(Path(self.file))
             except (OSError, ValueError, TypeError, StopIteration, OverflowError) as exc:
                 raise ModelError(
                     f'file "{self.file}" cannot be read as a matrix ({exc})', owner=owner, key="file", value=self.file,

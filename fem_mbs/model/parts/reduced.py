@@ -11,7 +11,7 @@ Every interface becomes a node of the model, "part:interface", tied to the body 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,7 @@ from fem_mbs.declarations.kinds import (
 from fem_mbs.elements.flexible import body as flexible_body
 from fem_mbs.elements.flexible import load as flexible_load
 from fem_mbs.errors import ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 from fem_mbs.parts.moments import moments_of_mass
 from fem_mbs.parts.part import COMPONENTS, Interface, LoadMoments, Moments, ReducedPart

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from fem_mbs.declarations.kinds import (
 )
 from fem_mbs.elements.registry import element_type
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 from fem_mbs.model.parts.bodies import inertia_columns
 from fem_mbs.system.blocks import GROUND

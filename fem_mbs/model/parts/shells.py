@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from fem_mbs.elements.shells.surface import CELLS, CORNERS, area_vectors, curvat
 from fem_mbs.elements.solids.mass import mass_rows
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.expressions import compile_expression
+from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 from fem_mbs.model.parts.cells import cell_runs, kinds_of_cells
 from fem_mbs.properties.shells import Layer, ShellGroup, ShellSection, make_shell_section, residual_flexibility

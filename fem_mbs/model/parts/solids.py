@@ -11,7 +11,6 @@ Cells of a part without the variant keep the standard one; a part of which no ce
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -39,6 +38,7 @@ from fem_mbs.elements.solids import shapes
 from fem_mbs.elements.solids import space as solid
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.expressions import compile_expression
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.cells import facets_of
 from fem_mbs.model.building import Building
 from fem_mbs.model.parts.cells import cell_owners, cell_runs, kinds_of_cells

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from fem_mbs.declarations.kinds import shapes_of
 from fem_mbs.errors import MeshError, ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.formats.shapes import box, cylinder, read_shape, sphere
 
 __all__ = ["Visual", "visuals_of"]

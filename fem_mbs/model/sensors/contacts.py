@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import NAME, TEXT
 from fem_mbs.errors import ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest, kind_key
 from fem_mbs.solvers.stepping.layout import REC_OUT
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import NAME, TEXT
 from fem_mbs.errors import ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.model.connections.joint_parts import drivers, joint_coordinate, measure_joint
 from fem_mbs.model.sensors.motion import rotation_records
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest, kind_key

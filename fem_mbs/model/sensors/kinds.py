@@ -8,6 +8,7 @@ from typing import Any
 from fem_mbs.declarations.declaration import choose
 from fem_mbs.declarations.docstrings import argument_text
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import default
 from fem_mbs.model.sensors.contacts import Contact
 from fem_mbs.model.sensors.drives import Drive, Effort, JointCoordinate
 from fem_mbs.model.sensors.elements import Element, Force, LayerStress, Strain, Tyre, Work
@@ -42,7 +43,7 @@ def register_sensor(declaration: type[SensorRequest]) -> None:
     Raises:
         ModelError: there is another kind of the same name.
     """
-    name = declaration.keys()["kind"].default
+    name = default(declaration, "kind")
     if _KINDS.get(name, declaration) is not declaration:
         raise ModelError(f'there is a kind "{name}" already', owner=Owner("Sensor"), remedy="choose another name")
     _KINDS[name] = declaration

@@ -5,7 +5,6 @@ Theory: docs/theory.md, section 3, "Accelerations".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import FLAG, PLACE, VECTOR, shown
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest, kind_key
 from fem_mbs.solvers.stepping.layout import REC_D, REC_Q, REC_V
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from fem_mbs.elements.solids import plane as solid_plane
 from fem_mbs.elements.solids import space as solid
 from fem_mbs.elements.solids.recovery import cauchy_stresses, nodal_average, outputs, principal, von_mises
 from fem_mbs.errors import ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.model.sensors.motion import ObservedPoint
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest, kind_key
 from fem_mbs.properties.shell_recovery import ShellRecovery

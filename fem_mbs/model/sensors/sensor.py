@@ -10,7 +10,6 @@ consecutive ones by default (docs/theory.md, section 3).
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -18,6 +17,7 @@ import numpy as np
 from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import NAME, TEXT
 from fem_mbs.errors import Owner
+from fem_mbs.late import dataclass
 
 if TYPE_CHECKING:
     from fem_mbs.model.building import Building

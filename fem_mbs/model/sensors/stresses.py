@@ -5,7 +5,6 @@ Theory: docs/theory.md, section 4, "Stresses in beams and trusses".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import FIBRES, NAME, NUMBER, NUMBERS_OR_TEXT, TEXT, WHOLE, shown
 from fem_mbs.errors import ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest, kind_key
 from fem_mbs.properties.beams import line_positions
 from fem_mbs.properties.stresses import COMPONENTS, FORCES, component, end_forces, find_fibre, outline, stress_matrix

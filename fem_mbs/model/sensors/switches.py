@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.model.records import Breaking, LockData
 from fem_mbs.model.sensors.locks import LockState
 from fem_mbs.model.sensors.reactions import Reaction

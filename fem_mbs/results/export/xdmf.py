@@ -8,15 +8,18 @@ the order xx, yy, zz, xy, yz, zx, which is ParaView's.
 
 Cells have the node order of Abaqus, meshio and VTK. VTK counts the triangles of linear wedges the other way round; its
 XDMF reader takes them as they come, so their surface normals point inwards there.
+
+Frames are complete datasets, or parts of one (hyperslabs) where a step has thousands of them or still goes on
+(`fem_mbs.results.datasets`).
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
@@ -47,30 +50,46 @@ def _number(dtype: np.dtype) -> str:
     return f'NumberType="{kind}" Precision="{dtype.itemsize}"'
 
 
+def _quoted(text: str) -> str:
+    """Return a text as the value of an attribute; `xml.sax.saxutils` would load what opens addresses of the web."""
+    return f'"{escape(text)}"'
+
+
 class _Column:
-    """A quantity of the frames of a step: location and shape of its rows, and its name in ParaView."""
+    """A quantity of the frames of a step: shape of its rows, its name in ParaView, and the XML of the values."""
 
     def __init__(self, label: str, parts: list[store.Part], root: Path) -> None:
-        self.label = label
-        self.tail, dtype = store.shape_of(parts[0])
-        self._number = _number(dtype)
-        self._rows = []
-        for path, group, rows in parts:
-            place = f"{Path(os.path.relpath(path, root)).as_posix()}:{group}"
-            self._rows += [f"{place}/{number:08d}" for number in range(rows)]
+        self.label, self._parts, self._root = label, parts, root
+        self.tail, self._dtype, _ = store.layout_of(parts[0])
 
-    def attribute(self, frame: int, center: str) -> str:
-        """Return the XML of the values at one frame."""
+    def attributes(self, center: str) -> Iterator[str]:
+        """Yield the XML of the values at each frame."""
         components = self.tail[1] if len(self.tail) == 2 else 1
         kind = {1: "Scalar", 3: "Vector"}.get(components, "Matrix")
         # Xdmf 2 takes all sizes after the first for components only where there are three of them.
         sizes = (self.tail[0], 1, components) if kind == "Matrix" else self.tail
         shape = " ".join(str(size) for size in sizes)
-        return (
-            f'     <Attribute Name={quoteattr(self.label)} AttributeType="{kind}" Center="{center}">\n'
-            f'      <DataItem Dimensions="{shape}" {self._number} Format="HDF">{self._rows[frame]}</DataItem>\n'
-            f"     </Attribute>\n"
-        )
+        number_type = _number(self._dtype)
+        begin = f'     <Attribute Name={_quoted(self.label)} AttributeType="{kind}" Center="{center}">\n'
+        end = "</DataItem>\n     </Attribute>\n"
+        for path, group, rows in self._parts:
+            place = f"{Path(os.path.relpath(path, self._root)).as_posix()}:{group}"
+            if store.layout_of((path, group, rows))[2]:
+                before = f'{begin}      <DataItem Dimensions="{shape}" {number_type} Format="HDF">{place}/'
+                yield from (f"{before}{number:08d}{end}" for number in range(rows))
+                continue
+            whole = " ".join(str(size) for size in (rows, *self.tail))
+            zeros, ones = (" ".join([digit] * len(self.tail)) for digit in "01")
+            count = " ".join(str(size) for size in self.tail)
+            before = (
+                f'{begin}      <DataItem ItemType="HyperSlab" Dimensions="{shape}">\n'
+                f'       <DataItem Dimensions="3 {1 + len(self.tail)}" NumberType="Int" Format="XML">'
+            )
+            after = (
+                f" {zeros} 1 {ones} 1 {count}</DataItem>\n"
+                f'       <DataItem Dimensions="{whole}" {number_type} Format="HDF">{place}</DataItem>\n      {end}'
+            )
+            yield from (f"{before}{number}{after}" for number in range(rows))
 
 
 def _grids(header: dict[str, Any], source: str) -> list[tuple[str, str, str, int]]:
@@ -118,29 +137,33 @@ def _text(index: store.StoreIndex, header: dict[str, Any], root: Path) -> Iterat
         in_blocks: dict[Any, list[Any]] = {name: [] for _, _, name, _ in grids}
         fields_of: dict[str, list[_Column]] = {name: [] for name in in_blocks}
         for name, parts in columns.items():
-            tail, _ = store.shape_of(parts[0])
             owner = max((block for block in in_blocks if block and name.startswith(block + "/")), key=len, default=None)
-            if not 1 <= len(tail) <= 2:
+            label, region = split_key(name) if owner is None else (name[len(owner) + 1 :], None)
+            field = owner is None and label in fields
+            column = _Column(label if owner or field else name, parts, root)
+            if not 1 <= len(column.tail) <= 2:
                 continue
-            if owner is not None and tail[0] == cells_of[owner]:
-                in_blocks[owner].append(_Column(name[len(owner) + 1 :], parts, root))
-            elif owner is None and tail[0] == n_nodes:
-                label, region = split_key(name)
-                if label in fields:
-                    for block in in_blocks:
-                        if region_of.get(block) == region:
-                            fields_of[block].append(_Column(label, parts, root))
-                else:
-                    at_nodes.append(_Column(name, parts, root))
-        step_name = quoteattr(f"{number + 1} {entry.name}")
+            if owner is not None and column.tail[0] == cells_of[owner]:
+                in_blocks[owner].append(column)
+            elif owner is None and column.tail[0] == n_nodes and not field:
+                at_nodes.append(column)
+            elif owner is None and column.tail[0] == n_nodes:
+                for block in in_blocks:
+                    if region_of.get(block) == region:
+                        fields_of[block].append(column)
+        step_name = _quoted(f"{number + 1} {entry.name}")
         yield f'  <Grid Name={step_name} GridType="Collection" CollectionType="Temporal">\n'
-        for frame, time in enumerate(times):
+        drawn = []  # per grid: its beginning, and the values of all frames
+        for name, shape, block, _ in grids:
+            values = [column.attributes("Node") for column in [*at_nodes, *fields_of[block]]]
+            values += [column.attributes("Cell") for column in in_blocks[block]]
+            drawn.append((f'    <Grid Name={_quoted(name)} GridType="Uniform">\n{shape}', values))
+        for time in times:
             yield f'   <Grid Name={step_name} GridType="Collection" CollectionType="Spatial">\n'
             yield f'    <Time Value="{time!r}"/>\n'
-            for name, shape, block, _ in grids:
-                yield f'    <Grid Name={quoteattr(name)} GridType="Uniform">\n{shape}'
-                yield from (column.attribute(frame, "Node") for column in [*at_nodes, *fields_of[block]])
-                yield from (column.attribute(frame, "Cell") for column in in_blocks[block])
+            for begin, values in drawn:
+                yield begin
+                yield from map(next, values)
                 yield "    </Grid>\n"
             yield "   </Grid>\n"
         yield "  </Grid>\n"

@@ -6,12 +6,12 @@ with Im p >= 0 is kept here.  Summaries hold p as [re, im], and null where there
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fem_mbs.declarations.steps import recorded_kind
+from fem_mbs.late import dataclass
 from fem_mbs.results.report import EigenvaluesAlong
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.display import html_table
 from fem_mbs.errors import ResultsError
+from fem_mbs.late import dataclass
 from fem_mbs.results.reader import Results, Step
 from fem_mbs.solvers.eigen.modal_quantities import mac as assurance
 

@@ -5,11 +5,12 @@ Data lines after the Abaqus Keywords Guide and the CalculiX 2.21 manual, chapter
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.abaqus.deck import Elastic, Expansion, Material
 from fem_mbs.meshes.abaqus.text import Card, where
 from fem_mbs.meshes.vocabulary import Effect

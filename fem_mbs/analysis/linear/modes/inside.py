@@ -10,12 +10,11 @@ So statics needs none of them, and modes with them are exactly those of the unco
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy.sparse import block_array, block_diag, coo_matrix, csr_matrix
 
 from fem_mbs.analysis.linear.linearised import Linearised
+from fem_mbs.late import dataclass
 
 __all__ = ["Inside", "unknowns_inside"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from fem_mbs.analysis.steps.common.values import (
@@ -21,6 +20,7 @@ from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import ANY_TEXT, NUMBER, Kind
 from fem_mbs.declarations.steps import StepOptions
 from fem_mbs.declarations.texts import tables, wholes
+from fem_mbs.late import dataclass
 
 __all__ = [
     "ALONG_TEXT", "About", "Along", "FRAMES", "INCREMENT", "LOADS_TEXT", "MULTI_BLADE", "Newton", "PERIODIC",

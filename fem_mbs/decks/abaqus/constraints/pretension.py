@@ -7,12 +7,13 @@ of the section; its force is the tension.  Equations tie both sides (`fem_mbs.mo
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from fem_mbs.decks.abaqus.model import Conversion
 from fem_mbs.errors import MeshError, ModelError, UnsupportedError
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.abaqus.deck import PretensionSection
 from fem_mbs.meshes.cuts import Facets, cut_cells, mean_normal
 from fem_mbs.model.connections.pretension import section_terms

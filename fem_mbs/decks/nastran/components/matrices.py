@@ -10,7 +10,6 @@ PSHEAR).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from scipy.sparse.csgraph import connected_components
 
 from fem_mbs.decks.nastran.model import Conversion, isotropic, one_of
 from fem_mbs.errors import ModelError, UnsupportedError
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.mesh import Mesh
 from fem_mbs.meshes.nastran.cards import Card
 from fem_mbs.meshes.nastran.deck import Command

@@ -7,7 +7,7 @@ holds it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from fem_mbs.decks.nastran.model import Conversion
 from fem_mbs.errors import ModelError, UnsupportedError
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.nastran.cards import Card
 from fem_mbs.meshes.nastran.deck import Subcase
 from fem_mbs.meshes.vocabulary import Effect

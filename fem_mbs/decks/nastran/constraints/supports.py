@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from fem_mbs.decks.nastran.constraints.rows import Rows, digits_of, sets_of
 from fem_mbs.decks.nastran.model import Conversion
 from fem_mbs.errors import ModelError, UnsupportedError
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.nastran.cards import Card
 from fem_mbs.meshes.nastran.deck import Subcase
 from fem_mbs.meshes.vocabulary import Effect

@@ -9,7 +9,7 @@ they are displacements of supports, or their first or second derivatives.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from fem_mbs.decks.nastran.loads import LoadCase, find_excitation
 from fem_mbs.decks.nastran.model import Conversion
 from fem_mbs.decks.nastran.responses.tables import field_function, table_of
 from fem_mbs.errors import ModelError, UnsupportedError
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.nastran.cards import Card
 from fem_mbs.meshes.nastran.deck import Subcase
 from fem_mbs.meshes.vocabulary import Effect

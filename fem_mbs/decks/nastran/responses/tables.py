@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from fem_mbs.decks.nastran.model import Conversion, one_of
 from fem_mbs.errors import ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.nastran.cards import Card
 
 __all__ = ["Table", "field_function", "pairs_of", "table_of"]

@@ -5,7 +5,7 @@ Stresses are judged over the largest of their table.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from fem_mbs.decks.nastran.bars import Bars, bar_axes
 from fem_mbs.decks.nastran.shells import TYPES
 from fem_mbs.elements.shells.surface import CORNERS
 from fem_mbs.errors import FemMbsError, InputError
+from fem_mbs.late import dataclass
 from fem_mbs.meshes.nastran.deck import BulkDeck, Command
 from fem_mbs.meshes.nastran.f06 import ListingTable, read_f06
 from fem_mbs.meshes.nastran.reader import read_bulk

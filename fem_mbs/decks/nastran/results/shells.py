@@ -16,7 +16,6 @@ Stresses between the layers are those of cylindrical bending along either axis o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -27,6 +26,7 @@ from fem_mbs.decks.nastran.results.tensors import in_plane, turned
 from fem_mbs.decks.nastran.shells import material_axes
 from fem_mbs.elements.shells.surface import CORNERS, node_axes, normals
 from fem_mbs.elements.solids.shapes import gradients, local_nodes, shape_functions
+from fem_mbs.late import dataclass
 from fem_mbs.properties.shells import ShellGroup
 
 __all__ = ["CENTRED", "ply_stresses", "shell_forces", "shell_stresses"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from fem_mbs.analysis.header import find_group
 from fem_mbs.decks.nastran.model import Conversion, Group
+from fem_mbs.late import dataclass
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from fem_mbs.declarations.kinds import FUNCTION, NAME, NUMBER, NUMBER_OR_INF, PL
 from fem_mbs.elements.joints.coordinate import LENGTH
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.laws import Integral
+from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.actuators.coordinates import KINDS, law_of_time, reference_indices, worked_on
 from fem_mbs.model.connections.joint_parts import drive

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import ANY, shown
 from fem_mbs.elements.joints.coordinate import LENGTH
 from fem_mbs.errors import ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.actuators.coordinates import KINDS, clock_index, worked_on
 from fem_mbs.model.records import StateVariable

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from fem_mbs.declarations.kinds import (
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.columns import read_columns
 from fem_mbs.functions.expressions import Expression, compile_expression
+from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.paths.splines import Spline, fitted, through
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass
 
 if TYPE_CHECKING:
     from scipy.interpolate import CubicSpline

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +10,7 @@ from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import FLAG, NUMBER, TABLE_POINTS, TEXT, WHOLE
 from fem_mbs.elements.contact.law import LOSSES, scale_law
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.surfaces.deforming import DEFORMING, add_near_pairs, check_lines
 from fem_mbs.model.connections.surfaces.lines import Places, line_of, spaced_places

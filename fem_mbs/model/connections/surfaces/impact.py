@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import NUMBER, TEXT
 from fem_mbs.errors import ModelError
+from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.surfaces.pairs import TouchingPairs
 

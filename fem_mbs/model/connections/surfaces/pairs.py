@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from fem_mbs.elements.contact.surface import CORE, PLANE, SURFACE_COLUMNS, gaps
 from fem_mbs.elements.contact.triangles import mesh_gaps, tree_table
 from fem_mbs.elements.laws import piecewise
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.surfaces.lines import Places, names_of
 from fem_mbs.model.parts.reduced_surface import surface_nodes

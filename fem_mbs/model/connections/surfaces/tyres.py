@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from fem_mbs.elements.tyres.layout import FLOOR
 from fem_mbs.elements.tyres.slip import CURVES, PROPORTIONAL
 from fem_mbs.elements.tyres.tyre import road_table
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.actuators.coordinates import law_of_time
 from fem_mbs.model.connections.surfaces.pairs import force_table
