@@ -65,7 +65,8 @@ class SupernodalFactors:
         """Factor the matrix with these values of its lower triangle.
 
         Raises:
-            NotPositiveDefinite: K or the Schur complement is not.
+            NotPositiveDefinite: the Schur complement is not, or K is not, where supernodes pay.  Elsewhere the library
+                makes L D L^T of K, which indefinite matrices have, too; the caller finds out what it is worth.
             LinearSolveError: memory is short.
         """
         self._K.data[:] = values[self._own]
