@@ -24,7 +24,6 @@ for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
 import numpy as np  # noqa: E402
-
 from timing import steps_timed  # noqa: E402
 
 from fem_mbs import Mesh, Model, solve  # noqa: E402

@@ -103,7 +103,7 @@ def test_an_indefinite_matrix_is_solved_all_the_same():
 # --- frames ----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("dim", [2, 3])
 def test_matrix_in_the_frames_of_its_parts(dim):
-    """T_m^T A T_1 against the dense product: two parts, axes in any order, a node that is partly held, other unknowns."""
+    """T_m^T A T_1 against the dense product: two parts, axes in any order, a node that is partly held."""
     rng = np.random.default_rng(5)
     A = lattice(9, dim, 3)
     nodes = dim * np.arange(9)[:, None] + np.array([rng.permutation(dim) for _ in range(9)])
