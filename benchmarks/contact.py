@@ -58,7 +58,7 @@ def build(kind: str, n: int, steps: int, triangles: int) -> Model:
     else:
         model.mesh("hills", hills(triangles))
         model.contact("floor", "ground", names, surface="triangles", facets="hills:top", **law)
-    model.transient_step(steps * H, H, frames=0)
+    model.transient_step(steps * H, H, frames=0, restarts=0)
     return model
 
 
@@ -82,7 +82,7 @@ def strings(n: int, steps: int, touch: bool) -> Model:
     if touch:
         sides = [[f"{name} {k}" for k in range(lines)] for name in ("lower", "upper")]
         model.contact("blow", *sides, surface="beams", radius=0.02, along=True, ball=0.02, stiffness=1e5)
-    model.transient_step(steps * H, H, frames=0)
+    model.transient_step(steps * H, H, frames=0, restarts=0)
     return model
 
 
@@ -101,7 +101,7 @@ def block(n: int, steps: int, touch: bool) -> Model:
         model.initial(name, velocity=(0.2, 0.1, -1.0))
     if touch:
         model.contact("floor", "block:top", names, surface="faces", ball=RADIUS, stiffness=1e5)
-    model.transient_step(steps * H, H, frames=0)
+    model.transient_step(steps * H, H, frames=0, restarts=0)
     return model
 
 

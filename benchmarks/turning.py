@@ -168,7 +168,9 @@ def main() -> None:
         answer.pop("data", None)
         print("JSON " + json.dumps(answer, default=float))
         return
-    print("dofs | fem-mbs s/step | iterations | factorisations | energy | calculix s/increment | ratio | bare factor, solve")
+    print(
+        "dofs | fem-mbs s/step | iterations | factorisations | energy | calculix s/increment | ratio | bare factor, solve"
+    )
     for n in map(int, given.sizes.split(",")):
         us = side("fem-mbs", n, given.steps)
         peer = side("calculix", n, given.increments)

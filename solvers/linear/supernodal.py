@@ -20,7 +20,7 @@ from fem_mbs.solvers.linear.libraries import NotPositiveDefinite, analyse, lower
 
 __all__ = ["SupernodalFactors", "serves"]
 
-#: Unknowns from which on supernodes pay: below, the analysis by METIS and BLAS on small blocks cost more than they save.
+#: Unknowns from which on supernodes pay: below, analysis and BLAS on small blocks cost more than they save.
 LEAST = 1500
 #: Entries per unknown of one triangle of the matrices of solids: there the order of METIS is the best, and no other is
 #: looked at.
@@ -65,7 +65,8 @@ class SupernodalFactors:
         """Factor the matrix with these values of its lower triangle.
 
         Raises:
-            NotPositiveDefinite: K or the Schur complement is not.
+            NotPositiveDefinite: the Schur complement is not, or K is not, where supernodes pay.  Elsewhere the library
+                makes L D L^T of K, which indefinite matrices have, too; the caller finds out what it is worth.
             LinearSolveError: memory is short.
         """
         self._K.data[:] = values[self._own]

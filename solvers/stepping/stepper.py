@@ -428,7 +428,9 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
                 prescribed_rows(kernels, system, ctl, fun, Qk, Dk, state.V, state.DD, Uk, state)
                 counter[PHASE] = _COMMIT
             elif counter[PATIENT] == 1 and counter[SLOW] == 0:
-                if last > 0.0 and norm > _ENOUGH * last and counter[ITERATION] - counter[FRESH] >= 2:
+                # (near round-off increments shrink no longer, whatever the factors are)
+                moving = size_x > 1e3 * real[FLOOR_X] or size_t > 1e3 * real[FLOOR_T]
+                if moving and last > 0.0 and norm > _ENOUGH * last and counter[ITERATION] - counter[FRESH] >= 2:
                     counter[REFACTOR] = 1
                     if counter[FRESH] >= 0:  # the tangent of this step does not serve well either
                         counter[SLOW] = 1
