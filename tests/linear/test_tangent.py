@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from fem_mbs.model.model import Model
+from fem_mbs.system import tangent as tangent_module
 from fem_mbs.system.states import body_axes, instant, moved, spatial_axes
 from fem_mbs.system.tangent import ElementSet, Level, Matrices, Tangent, control, function_table, matrices_of
 
@@ -131,7 +132,27 @@ def test_the_pattern_is_found_once(compiled):
     assert matrices_of(system) is kept
     other = system.with_parameters({})
     assert matrices_of(other).compiled is other
-    assert matrices_of(other)._indices is kept._indices
+    assert matrices_of(other)._places is kept._places
     del kept
     gc.collect()
     assert system.assembler() is None
+
+
+def test_places_are_found_again(compiled, monkeypatch):
+    """Those of large models are freed beside factors; the matrices are the same bits afterwards."""
+    system = compiled.system
+    state, fun = instant(system, system.initial_state()), function_table(np.zeros(0))
+    kept = matrices_of(system)
+    dofs = np.arange(system.first_multiplier)
+    before = kept.tangent(control(2.0), fun, state)[1]
+    part = kept.submatrix(before, dofs)
+    kept.release()
+    assert "slot" in vars(kept._places)  # not of a small one
+    monkeypatch.setattr(tangent_module, "_MANY", 0)
+    kept.release()
+    assert "slot" not in vars(kept._places)
+    after = kept.tangent(control(2.0), fun, state)[1]
+    assert np.array_equal(before.data, after.data)
+    assert np.array_equal(before.indices, after.indices)
+    assert (part != kept.submatrix(after, dofs)).nnz == 0
+    assert np.array_equal(part.toarray(), before.toarray()[np.ix_(dofs, dofs)])
