@@ -51,7 +51,7 @@ class EigenvalueEffort(Record):
 
     factorisations: int = entry()
     solves: int = entry()
-    steps: int = entry("of the two-sided recurrence")
+    steps: int = entry("of the two-sided recurrence, and rounds of the subspace of large parts")
     breakdowns: int = entry("of the recurrence")
     corrections: int = entry()
 
