@@ -2,11 +2,11 @@
 
     python benchmarks/reduced_chain.py --bodies 20 --peer VENV/bin/python
 
-Each body is a steel bar of 1 x .1 x .1 m of quadratic hexahedra (20 x 2 x 2), reduced by Craig-Bampton to its rigid ends
-and ``--modes`` fixed-interface modes; the bars hang on each other by spherical joints, the first one on the ground, and
-fall from a horizontal line, slightly pushed out of the plane.  Exudyn (`peer_reduced_chain_exudyn.py`) gets the matrices
-and makes ``ObjectFFRFreducedOrder`` of them with the same modes.  Processor seconds of the steps alone, one thread, the
-best of ``--repeats``.
+Each body is a steel bar of 1 x .1 x .1 m of quadratic hexahedra (20 x 2 x 2), reduced by Craig-Bampton to its rigid
+ends and ``--modes`` fixed-interface modes.  The bars hang on each other by spherical joints, the first one on the
+ground, and fall from a horizontal line, with gravity slightly out of the plane.  Exudyn
+(`peer_reduced_chain_exudyn.py`) gets the matrices and makes ``ObjectFFRFreducedOrder`` of them with the same modes.
+Processor time of the steps alone, one thread, a line per repeat.
 """
 
 from __future__ import annotations

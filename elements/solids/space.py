@@ -112,7 +112,7 @@ _TABLE, _START, _POINTS = _tables()
 
 @inner
 def _jacobian(p, n, at, J):
-    """Write the derivatives of the places by the local coordinates to J (3, 3); ``at``: place of the gradients in the table."""
+    """Write the derivatives of the places by the local coordinates to J (3, 3), from the gradients at ``at``."""
     # nine sums side by side: each waits for its own last addition only
     xx, xy, xz, yx, yy, yz, zx, zy, zz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for a in range(n):
