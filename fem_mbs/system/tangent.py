@@ -143,7 +143,8 @@ class ElementSet:
                 elements = np.searchsorted(whole.share.elements, elements)
             block = copy(whole)
             block.groups, block.nodes = [(whole.type.name, 0, len(elements))], whole.nodes[elements]
-            if len(elements) == whole.size and par is None:  # all, in their order: no copies
+            everything = len(elements) == whole.size and np.array_equal(elements, np.arange(whole.size))
+            if everything and par is None and not whole.type.multipliers:  # (whose scales change): no copies
                 self.blocks.append(block)
                 self._histories[id(block)] = compiled.block_history(whole).copy()
                 continue

@@ -76,7 +76,7 @@ def numbers_of(results: Any) -> dict[str, Any]:
         if step.name.endswith("static") and "stress [Pa]" in step.frames:
             for key in ("displacement", "stress [Pa]", *(key for key in step.frames if key.endswith("energy [J]"))):
                 out[f"{step.name} {key}"] = np.asarray(step.frames[key]).ravel().tolist()
-        for key in ("response/tip", "response imaginary/tip"):
+        for key in ("response/tip", "response imaginary/tip", "ledger", "sensor/tip"):
             if key in step.series:
                 out[f"{step.name} {key}"] = np.asarray(step.series[key]).ravel().tolist()
     return out

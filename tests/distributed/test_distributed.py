@@ -46,9 +46,10 @@ def ranks(n: int, *arguments: str, timeout: float = 600.0) -> subprocess.Complet
     path = python()
     if path is None:
         pytest.skip(f"PETSc is not installed: {installed.INSTALL}")
+    # a rank that yields while it waits gets its next turn after all other programs, at every message
     env = {
         **os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_NUM_THREADS": "1",
-        "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1", "PYTHONPATH": str(ROOT),
+        "OMPI_MCA_mpi_yield_when_idle": "0", "OMPI_MCA_rmaps_base_oversubscribe": "1", "PYTHONPATH": str(ROOT),
     }  # fmt: skip
     command = ["mpiexec", "-q", "-n", str(n), path, *arguments]
     return subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, timeout=timeout, check=False)
