@@ -20,7 +20,6 @@ KINDS = {
     "tolerance": "a choice of the method differs (a threshold, a margin, a scale), results within what is promised",
     "open": "results may differ, and no test notices",
 }
-_SURVIVED = ("survived", "not reached")
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,10 @@ def stale(reasons: list[Reason], root: Path) -> list[Reason]:
 
 
 def table(runs: Runs) -> int:
-    """Print the table and the survivors without a reason; return 1 if there are any, else 0."""
+    """Print the table and the survivors without a reason; return 1 if there are any, else 0.
+
+    Mutants of lines that no recorded test runs have not been tried: they count neither as killed nor as survivors.
+    """
     reasons, results = read_reasons(), runs.results()
     counts: dict[str, Counter[str]] = {group.name: Counter() for group in GROUPS}
     unexplained = []
@@ -71,8 +73,11 @@ def table(runs: Runs) -> int:
         if result is None or result["ended"] == "not applied":
             continue
         count = counts[group_of(mutant.place.file).name]
-        count["tried"] += 1
-        if result["ended"] not in _SURVIVED:
+        count["sample"] += 1
+        if result["ended"] == "not reached":
+            count["not reached"] += 1
+            continue
+        if result["ended"] != "survived":
             count["killed"] += 1
             continue
         source = (runs.root / mutant.place.file).read_text(encoding="utf-8").splitlines()
@@ -82,13 +87,13 @@ def table(runs: Runs) -> int:
         if reason is None:
             unexplained.append((mutant, result))
     counts["all"] = sum(counts.values(), Counter())
-    print("| package | tried | killed | survived | " + " | ".join(KINDS) + " | killed of those that differ |")
-    print("|---" * (5 + len(KINDS)) + "|")
+    columns = ("sample", "not reached", "killed", "survived", *KINDS, "unexplained")
+    print(f"| package | {' | '.join(columns)} | killed of those that differ |")
+    print("|---" * (2 + len(columns)) + "|")
     for name, count in counts.items():
-        differ = count["tried"] - count["equivalent"]
+        differ = count["killed"] + count["survived"] - count["equivalent"]
         rate = f"{100 * count['killed'] / differ:.1f} %" if differ else ""
-        numbers = [count[word] for word in ("tried", "killed", "survived", *KINDS)]
-        print(f"| {name} | " + " | ".join(map(str, numbers)) + f" | {rate} |")
+        print(f"| {name} | {' | '.join(str(count[word]) for word in columns)} | {rate} |")
     for mutant, result in unexplained:
         where = f"{mutant.place.file}:{mutant.place.lines.start} {mutant.place.function}"
         print(f"{result['ended']} ({result['tests']} tests): {where}: {mutant.change}")
