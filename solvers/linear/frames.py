@@ -3,7 +3,7 @@
 A part that turns by R takes its stiffness along: with T = diag(R, R, ...) it is T K T^T, and an isotropic mass is
 T M T^T = M.  So factors made in the frame of a part serve for as long as its strains change little, however far it
 turns.  Over a mid-point step the forces act in the middle frame R_m and the unknowns are displacements in the last
-frame R_1 (``docs/theory.md``, "Parts that turn"):
+frame R_1 (docs/performance.md):
 
     A = T_m (P M + c K) T_1^T,   P = T_m^T T_1, a turn by half of that of the step.
 """
