@@ -20,6 +20,8 @@ verification examples of OpenSees (Eigen1.tcl, PortalFrame2d.tcl), which print t
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fem_mbs import Mesh, Model, solve
@@ -63,12 +65,21 @@ def build() -> Model:
     """Return the first frame [kip, ft, s]."""
     model = Model(2, "frame of nine storeys")
     points, _, members = grid(11, 10.0 * np.arange(10), 20.0)
-    model.mesh("frame", Mesh(points, [("line2", np.array(members))], {"feet": np.arange(11)}))
+    cells: list[Any] = [("line2", np.array(members))]
+    model.mesh("frame", Mesh(points, cells, {"feet": np.arange(11)}))
     model.section("member", "stiffness", EA=3.0 * 432000.0, EI=432000.0, GA=np.inf, rhoA=3.0)
     model.beams("frame", "frame", "member", mass="lumped")
     model.fix("frame:feet")
     model.modes_step(count=3)
     return model
+
+
+def same_x(a: int | str, b: int) -> list[dict[str, Any]]:
+    """Return the terms of u_x(a) - u_x(b) = 0."""
+    return [
+        {"on": a, "component": "x", "coefficient": 1.0},
+        {"on": b, "component": "x", "coefficient": -1.0},
+    ]
 
 
 def build_floors() -> Model:
@@ -83,7 +94,9 @@ def build_floors() -> Model:
     for section, (A, I) in ROLLED.items():
         model.section(section, "stiffness", EA=E_STEEL * A, EI=E_STEEL * I, GA=np.inf, rhoA=0.0)
     kinds = sorted(set(sections))
-    blocks = [("line2", np.array([m for m, s in zip(members, sections, strict=True) if s == kind])) for kind in kinds]
+    blocks: list[Any] = [
+        ("line2", np.array([m for m, s in zip(members, sections, strict=True) if s == kind])) for kind in kinds
+    ]
     sets = {kind: ((k, np.arange(len(block[1]))),) for k, (kind, block) in enumerate(zip(kinds, blocks, strict=True))}
     floors = {f"floor {j}": 3 * j + np.arange(3) for j in range(8)}
     model.mesh("frame", Mesh(points, blocks, floors, sets))
@@ -93,11 +106,11 @@ def build_floors() -> Model:
     for j, force in enumerate(FORCES, start=1):
         left, middle, right = floors[f"floor {j}"]
         for node in (left, right):
-            model.equation(f"floor {j} {node}", [(int(node), "x", 1.0), (int(middle), "x", -1.0)])
+            model.equation(f"floor {j} {node}", same_x(int(node), int(middle)))
         # the mass moves with the floor along x, and not upwards
         model.node(f"deck {j}", (360.0, heights[j]))
         model.fix(f"deck {j}", "y")
-        model.equation(f"deck {j}", [(f"deck {j}", "x", 1.0), (int(middle), "x", -1.0)])
+        model.equation(f"deck {j}", same_x(f"deck {j}", int(middle)))
         model.point_mass(f"mass {j}", f"deck {j}", 0.49)
         model.force(f"force {j}", int(left), (force, 0.0))
     model.sensor("top", "displacement", on=21)

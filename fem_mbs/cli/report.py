@@ -155,7 +155,7 @@ def _closing(report: StepReport | None) -> Text:
     error = energy and energy.closing_error_relative
     failed = bool(report and report.failures)
     words = ([] if error is None else [f"{error:.2e}"]) + ["FAILED"] * failed
-    if error is not None and energy.tolerance is not None:
+    if energy is not None and error is not None and energy.tolerance is not None:
         words.insert(1, f"(asked for: {energy.tolerance:g})")
     return Text(" ".join(words), style="bold red" if failed else "")
 

@@ -264,7 +264,7 @@ class _ComplexProblem:
         """Return the subspace about a shift: what another shift has left of it, which is as good about this one."""
         if self.space is None:
             self.space = GalerkinSubspace(self.pencil, self.rng)
-        self.space.about(inverse.s, inverse.factors.nearly)
+        self.space.about(inverse.s.real, inverse.factors.nearly)
         return self.space
 
     def _lanczos(self, inverse: Inverse, count: int) -> TwoSidedLanczos:

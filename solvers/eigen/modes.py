@@ -179,7 +179,7 @@ class _RealProblem:
         else:
             space = self._lanczos(factors, count, probe=probe)
         if factors.shift == 0.0 and factors.weakest < _DOUBTFUL and is_rigid(self.K, space.found[1]).any():
-            factors = space = None  # two would take much memory
+            del factors, space  # two would take much memory
             factors, space = self._approach(shift, count, probe)  # round-off had let it pass as held
         for _ in range(2):
             values, _ = space.found
@@ -189,7 +189,7 @@ class _RealProblem:
             if 1e-3 * near <= -factors.shift <= 1e2 * near:
                 break
             # too far away: slow and inexact; too close: rigid modes drown the others
-            factors = space = None
+            del factors, space
             factors = self._below_all(-0.1 * near)
             space = self._lanczos(factors, count, probe=probe)
         values, vectors = space.found
@@ -203,7 +203,7 @@ class _RealProblem:
             pins = self._pins(factors, space, top)
             factors = None
             expected, _ = self._count(pins, space, top)
-        factors = space = None  # their memory
+        del factors, space  # their memory
         return self._result(vectors, expected)
 
     def _approach(self, shift: float, count: int, probe: bool) -> tuple[PositiveFactors, _Space]:

@@ -164,7 +164,7 @@ def fixed_interface_parts(
     with one_blas_thread():
         pencil, below = pencil_of(K_ii, M_ii), None
         counted = cutoff is not None and check == "inertia" and n > DENSE and np.any(M_ii.diagonal() != 0.0)
-        if counted and isinstance(K_ii, DistributedMatrix):
+        if counted and cutoff is not None and isinstance(K_ii, DistributedMatrix):
             below = _count_below(pencil, cutoff)  # before the other factors, which take much memory too
         factors = factor(pencil, kind="positive")
         B = _static(factors, csc_matrix(K_ib))

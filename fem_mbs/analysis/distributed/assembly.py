@@ -27,9 +27,8 @@ class PartMatrices(Matrices):
 
     def __init__(self, compiled: Compiled):
         self.compiled, self.ranks = compiled, ranks()
-        self._picks = compiled.picks
-        if self._picks is None:
-            self._picks = elements_of(compiled, self.ranks.rank, self.ranks.size)
+        picks = compiled.picks
+        self._picks = elements_of(compiled, self.ranks.rank, self.ranks.size) if picks is None else picks
         self._own = ElementSet(compiled, self._picks)
         self._part = Matrices(self._own)
         self.skewed = False
@@ -44,10 +43,8 @@ class PartMatrices(Matrices):
         other._part = self._part.on(other._own)
         return other
 
-    def release(self) -> None:
-        """Free the places of element matrices, which take more memory than a matrix; they are found anew when they are
-        needed."""
-        self._part.release(beyond=0)
+    def release(self, beyond: int = 0) -> None:
+        self._part.release(beyond)
 
     def tangent(
         self, ctl: np.ndarray, fun: np.ndarray, state: State, blocks: Sequence[Block] | None = None

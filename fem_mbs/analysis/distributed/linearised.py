@@ -29,6 +29,8 @@ class DistributedLinearised(Linearised):
         ModelError: what the model has is not distributed.
     """
 
+    matrices: PartMatrices
+
     def assembler(self, system: Compiled) -> PartMatrices:
         refusal = None
         if system.silent.any():

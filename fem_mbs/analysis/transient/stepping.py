@@ -120,7 +120,7 @@ class Stepping:
     def _new_solver(self) -> LinearSolver | None:
         """Return a solver for the pattern of the matrix; None: it is banded."""
         compiled = self.compiled
-        self._frames: PartFrames | None = None
+        self._part_frames: PartFrames | None = None
         if compiled.banded:
             return None
         indptr, indices = compiled.pattern
@@ -134,8 +134,8 @@ class Stepping:
         )
         turning = self.pairs or compiled.system.part.size > 1
         if turning and self.rule != "static" and isinstance(solver, CholmodSolver) and solver.keeps:
-            self._frames = PartFrames(compiled)
-            solver.take_frames(self._frames.nodes)
+            self._part_frames = PartFrames(compiled)
+            solver.take_frames(self._part_frames.nodes)
         return solver
 
     def renew_pairs(self, anyway: bool = False) -> None:
@@ -562,11 +562,11 @@ class Stepping:
         """Return the increment (n,) for the right side of the state, with factors of its matrix or those at hand."""
         solver, redundancy, state = self.solver, self.redundancy, self.state
         assert solver is not None
-        if self._frames is None or not isinstance(solver, CholmodSolver):
+        if self._part_frames is None or not isinstance(solver, CholmodSolver):
             if factor:
                 redundancy.factor(solver, state.values[:-1])
             return solver.solve(state.rhs, tolerance=_LINEAR_TOLERANCE)
-        rotations = self._frames.at(state, self.two_state)
+        rotations = self._part_frames.at(state, self.two_state)
         if factor:
             redundancy.factor(solver, state.values[:-1], rotations)
         if self._patient and self.counter[S.SLOW] == 0 and self.counter[S.FULL] == 0:
@@ -576,7 +576,7 @@ class Stepping:
     @property
     def _patient(self) -> bool:
         """Return whether factors are taken along by parts that turn, over many iterations and steps."""
-        return self._frames is not None and self.follower is None and self.redundancy.mode == gauge.PLAIN
+        return self._part_frames is not None and self.follower is None and self.redundancy.mode == gauge.PLAIN
 
     def _look_again(self, fun: np.ndarray) -> None:
         """Find the rank of the constraints at the end of a step, with its time functions (n_fun, 3)."""
