@@ -1,6 +1,6 @@
 """Find lines that tests run, try mutants, print the table.
 
-python -m tests.mutants reach [TESTS ...]              # once: which lines each test runs (half an hour)
+python -m tests.mutants reach [TESTS ...]              # once: which lines each test runs (hours)
 python -m tests.mutants try --count 500 --seed 1       # goes on where it was stopped
 python -m tests.mutants table                          # results so far, in Markdown, and what survived
 """
