@@ -163,8 +163,8 @@ def check(f: Findings) -> None:
             "B-FREE",
             f"change of the energy, top, {label}",
             energy_error(step, constant=True),
-            2e-12,
-            "The rule conserves it exactly; the round-off of up to 10 000 steps is left, 1e-16 of each.",
+            1e-12,
+            "The rule conserves it exactly; only round-off is left.",
         )
         vertical = step.series["angular momentum"][:, 2]
         f.zero(

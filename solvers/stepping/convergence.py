@@ -4,12 +4,10 @@ small without another evaluation of the residual.
 A correction d_i solves K d_i = -r_i.  With one tangent for all iterations of a step they shrink by the rate
 theta = |d_i| / |d_(i-1)|, and so do the residuals (Hairer & Wanner 1996, section IV.8, eqs 8.8 to 8.11).  So the
 correction after d_i is about theta d_i, and the step can end with d_i where this is small enough; an evaluation of the
-residual would only confirm it.  Small enough is
-
-- round-off of the coordinates (always), or
-- what `energy_tolerance` asks for: the next correction is at most this share of the increments of the step, it changes
-  multipliers by at most this share of the largest one, and the work of what is left of the residual over the step,
-  which is the error of its energy balance, is a small part of what the tolerance leaves for the rest of the run.
+residual would only confirm it.  Small enough is what `energy_tolerance` asks for: the next correction is at most this
+share of the increments of the step, it changes multipliers by at most this share of the largest one, and the work of
+what is left of the residual over the step, which is the error of its energy balance, is a small part of what the
+tolerance leaves for the rest of the run.  Without this tolerance only evaluated residuals and increments count.
 
 From a tangent formed at the first guess, the second correction is of the order of |d_1|^2.  Its ratio to |d_1|^2 is
 remembered from steps that have made it, so that in smooth motion a step may end with its first correction.  This ratio
@@ -57,7 +55,6 @@ __all__ = ["book_energy", "constraints_met", "enough", "forget", "settled", "sma
 _SETTLED = 1e-9  # change of multipliers over the largest one, below which they have converged
 _FAST = 0.02  # rate below which corrections shrink like a geometric series
 _SAFETY = 4.0  # factor of estimated corrections: the first rate of a step is a fraction of the later ones
-_BELOW = 0.25  # estimated corrections over the increment that is round-off: errors of many steps add up
 _WIDER = 2.0  # first corrections over the one that a remembered ratio was measured with, up to which it serves
 _STEPS_SURE = 8  # number of successive steps for which a remembered ratio serves
 _SHARE = 0.1  # of the energy error that the tolerance leaves to the rest of the run, for one step
@@ -140,13 +137,10 @@ def enough(system, state, real, counter, size_x, size_t, norm, last):
         size_x, size_t: the last correction of displacements [m] and of rotations.
         norm, last: size of the last correction over the model's length, and of the one before it (0: there is none).
     """
-    asked = real[ETOL] > 0.0
-    change = largest = 0.0
-    if asked:
-        change, largest = multiplier_change(system, state)
+    change, largest = multiplier_change(system, state)
     if last > 0.0:
         rate = norm / last
-        if counter[ITERATION] == 2 and counter[FRESH] == 0 and asked:
+        if counter[ITERATION] == 2 and counter[FRESH] == 0:
             scale = 1.0 / (last * last)
             real[REACH], real[SURE] = last, 0.0
             real[NEXT_X], real[NEXT_T] = size_x * scale, size_t * scale
@@ -156,12 +150,8 @@ def enough(system, state, real, counter, size_x, size_t, norm, last):
             return False, rate
         ratio = _SAFETY * rate
         x, t, change, work = ratio * size_x, ratio * size_t, ratio * change, ratio * real[WORK]
-        if x <= _BELOW * real[FLOOR_X] and t <= _BELOW * real[FLOOR_T]:
-            return True, rate
-        if not asked:
-            return False, rate
     else:
-        known = asked and counter[FRESH] == 0 and 0.0 < norm <= _WIDER * real[REACH] and real[SURE] < _STEPS_SURE
+        known = counter[FRESH] == 0 and 0.0 < norm <= _WIDER * real[REACH] and real[SURE] < _STEPS_SURE
         if not known:
             return False, 1.0
         f = _SAFETY * norm * norm

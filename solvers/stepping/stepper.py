@@ -106,7 +106,6 @@ from fem_mbs.solvers.stepping.predictor import choose_order, keep_increments
 PLACE, JUDGE = 2, 3
 _BEGIN, _ASSEMBLE, _UPDATE, _COMMIT = 0, 1, 2, 3
 _ROUND_OFF = 4.0 * 2.0**-52
-_NEARLY = 1e-2  # residual over its limit, above which a step of one correction or none may make another one
 _MOST_SETTLING = 10  # number of iterations after which a step no longer waits for this
 _ENOUGH = 0.2  # contraction of the increment, with which factors that cost many solutions are kept
 _QUARTER = 2.0  # Cayley vector of a quarter of a turn, 2 tan(pi/4)
@@ -350,11 +349,7 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
             else:
                 # one call for all rules, since every call of a compiled function may be compiled into the caller
                 assemble(job, kernels, system, ctl, fun, Qk, Dk, state.V, state.DD, Uk, state)
-            small = small_residual(system, state, real, counter)
-            if real[ORDER] > 2.0 and counter[ITERATION] <= 1 and real[WORST_VALUE] > _NEARLY and real[ETOL] == 0.0:
-                # errors of such good first guesses have one sign over many steps; another correction takes them out
-                small = False
-            if small:
+            if small_residual(system, state, real, counter):
                 counter[PHASE] = _COMMIT
             else:
                 if counter[ITERATION] >= counter[MAX_ITERATIONS] or np.isnan(real[WORST_VALUE]):
@@ -419,7 +414,7 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
             stalled = stalled and (counter[ITERATION] >= 3 or counter[ITERATION] - counter[FRESH] >= 2)
             rate = norm / last if last > 0.0 else 0.0
             done = met and (floor or stalled)
-            if met and not done and counter[READS] == 0:
+            if real[ETOL] > 0.0 and met and not done and counter[READS] == 0:
                 done, rate = enough(system, state, real, counter, size_x, size_t, norm, last)
             if done:
                 # the last correction belongs to the step: what it leaves of the residual, and the forces of supports
@@ -445,7 +440,8 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
                 counter[PHASE] = _BEGIN
                 counter[REFACTOR] = 1
                 return TURNED
-            choose_order(system, state, real, counter)
+            if real[ETOL] > 0.0:  # errors of better guesses have one sign over many steps, which round-off has not
+                choose_order(system, state, real, counter)
             step = counter[STEP]
             commit(kernels, reports, system, state, output, ctl, fun, counter, real)
             if real[ETOL] > 0.0 and counter[NO_LEDGER] == 0:

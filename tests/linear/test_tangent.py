@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from fem_mbs.model.model import Model
-from fem_mbs.system import tangent as tangent_module
 from fem_mbs.system.states import body_axes, instant, moved, spatial_axes
 from fem_mbs.system.tangent import ElementSet, Level, Matrices, Tangent, control, function_table, matrices_of
 
@@ -138,7 +137,7 @@ def test_the_pattern_is_found_once(compiled):
     assert system.assembler() is None
 
 
-def test_places_are_found_again(compiled, monkeypatch):
+def test_places_are_found_again(compiled):
     """Those of large models are freed beside factors; the matrices are the same bits afterwards."""
     system = compiled.system
     state, fun = instant(system, system.initial_state()), function_table(np.zeros(0))
@@ -148,8 +147,7 @@ def test_places_are_found_again(compiled, monkeypatch):
     part = kept.submatrix(before, dofs)
     kept.release()
     assert "slot" in vars(kept._places)  # not of a small one
-    monkeypatch.setattr(tangent_module, "_MANY", 0)
-    kept.release()
+    kept.release(beyond=0)
     assert "slot" not in vars(kept._places)
     after = kept.tangent(control(2.0), fun, state)[1]
     assert np.array_equal(before.data, after.data)

@@ -222,7 +222,7 @@ def test_first_guesses(dimension, kind, history, static, monkeypatch):
     ctl[C.H], ctl[C.SF] = H, 0.7
     fun = np.random.default_rng(5).normal(size=(2, 3))
     Q, V, past = b.state.Q, b.state.V, b.state.past
-    predict(b.system, b.state, ctl, fun, counter)
+    predict(b.system, b.state, ctl, fun, counter, np.zeros(S.N_REAL))
     speed = V[0].copy()
     if dimension == 3:
         for k, R in zip(b.rotations, b.R, strict=True):
