@@ -107,6 +107,11 @@ class State:
         self.states = np.arange(t.node_dofs - states, t.node_dofs)
         self.multipliers = np.arange(t.node_dofs, t.local_dofs)
 
+    def only(self, e) -> State:
+        """One element of the block, with rows of its own alone."""
+        rows = {name: getattr(self, name)[e : e + 1].copy() for name in ("par", "dof", "rot", "hist")}
+        return replace(self.copy(), **rows)
+
     def copy(self) -> State:
         arrays = {name: getattr(self, name).copy() for name in _ARRAYS}
         return replace(self, **arrays)
@@ -750,6 +755,25 @@ def test_contract_block(subject):
     assert np.isfinite(s.report(OUTPUT)).all()
     assert np.isfinite(one.report(LEDGER)).all()
     assert np.isfinite(one.report(OUTPUT)).all()
+
+
+def test_contract_elements_of_a_block_differ(subject):
+    """An element reads its own parameters, nodes and history: it gives in a block of others what it gives alone."""
+    rng = np.random.default_rng(9)
+    s = make_state(*subject, rng, n=3)
+    s.fun = rng.uniform(0.5, 1.5, size=(3, 3))
+    if "function" in s.type.par:  # each has a time function of its own
+        s.par[s.par[:, s.type.par.index("function")] == 0, s.type.par.index("function")] = np.arange(3)
+    for state in (s, s.one_state()):
+        fe, ke = state.force(TANGENT)
+        reports = {job: state.report(job) for job in (LEDGER, OUTPUT)}
+        for e in range(state.n):
+            alone = state.only(e)
+            a, b = alone.force(TANGENT)
+            assert np.array_equal(a[0], fe[e], equal_nan=True)
+            assert np.array_equal(b[0], ke[e], equal_nan=True)
+            for job, rows in reports.items():
+                assert np.array_equal(alone.report(job)[0], rows[e], equal_nan=True)
 
 
 def test_contract_ground(subject):
