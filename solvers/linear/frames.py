@@ -14,11 +14,11 @@ import numpy as np
 
 from fem_mbs.contract import kernel
 
-__all__ = ["NodeFrames"]
+__all__ = ["NodeFrames", "turn_blocks"]
 
 
 @kernel
-def _turn_blocks(dim, indptr, indices, values, node, axis, part, left, right):
+def turn_blocks(dim, indptr, indices, values, node, axis, part, left, right):
     """Replace values of compressed columns by T_m^T A T_1; ``node`` (n,) is the node of an equation, or -1, and
     ``axis`` (n,) its direction."""
     a = np.zeros((3, 3))
@@ -98,7 +98,7 @@ class NodeFrames:
         """Replace the values of A by those of T_m^T A T_1, with the rotations ``left`` R_m and ``right`` R_1 (p, d, d)
         of the parts."""
         if self.count:
-            _turn_blocks(
+            turn_blocks(
                 self._dim, self._indptr, self._indices, values, self._node, self._axis, self._part, left, right
             )  # fmt: skip
 

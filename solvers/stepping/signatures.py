@@ -12,6 +12,7 @@ from fem_mbs.contract import call_by_address, declare
 from fem_mbs.solvers.chains import follow, midpoint
 from fem_mbs.solvers.differentiation import states, steps
 from fem_mbs.solvers.differentiation.layout import FOLLOW
+from fem_mbs.solvers.linear import frames
 from fem_mbs.solvers.many_states import over_states
 from fem_mbs.solvers.stepping import assembly, explicit, gauge, motion, pattern, side_by_side, stepper
 from fem_mbs.solvers.stepping.gauge import RANK
@@ -39,6 +40,7 @@ _ARGUMENTS = {
     gauge.balance_increment: "rank, i4 1, f8 1, f8 1",
     pattern.add_entries: "f8 3, i4 2, int, int, i4 1, f8 1",
     side_by_side.add_vectors: "f8 2, i4 2, i1 1, f8 1, f8 1",
+    frames.turn_blocks: "int, i4 1, i4 1, f8 1, i8 1, i8 1, i8 1, f8 3, f8 3",
     **pattern.ARGUMENTS,
 }
 
@@ -46,7 +48,7 @@ _ARGUMENTS = {
 SETS = {
     "matrices": (pattern.add_entries, motion.director_velocities, call_by_address),
     "many states": (over_states,),
-    "patterns": (*pattern.ARGUMENTS, side_by_side.add_vectors),
+    "patterns": (*pattern.ARGUMENTS, side_by_side.add_vectors, frames.turn_blocks),
     "steps": (stepper.advance, assembly.report),
     "derivatives": (steps.advance, states.spread_state),
     "explicit": (explicit.advance, assembly.report),
