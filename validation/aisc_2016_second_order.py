@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.case import Curve, Findings, published
 from fem_mbs.validation.kinds import printed
 
 CAPABILITY = "buckling"
@@ -71,4 +71,7 @@ def check(f: Findings) -> None:
                      abs(solution.sensor("u").values[-1, 0]), deflection, where, error=2e-3,
                      why="8 elements, and large rotations")  # fmt: skip
         curves.append(Curve(np.array(list(table)), np.array(moments), f"case {case}", "o-"))
+    for case, table in reference().items():
+        moments = [moment for moment, _ in table.values()]
+        curves.append(published("AISC 360" if case == 1 else "", list(table), moments))
     f.figure("Largest moment against the thrust", curves, "Thrust [kip]", "Moment [kip in]")

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.case import Curve, Findings, published
 from fem_mbs.validation.kinds import printed
 from fem_mbs.validation.shell_grids import shell, square
 
@@ -59,5 +59,6 @@ def check(f: Findings) -> None:
                 error=0.012, why="few products of beam shapes in the paper, a bound from above",
             )  # fmt: skip
         modes = np.arange(1.0, len(texts) + 1)
-        curves += [Curve(modes, found, plate, "bar"), Curve(modes, np.array([float(t) for t in texts]), "", "o")]
+        points = published("Barton (1951)" if not curves else "", modes, texts)
+        curves += [Curve(modes, found, plate, "bar"), points]
     f.figure("Factors of the frequencies", curves, "Mode [-]", "lambda^2")

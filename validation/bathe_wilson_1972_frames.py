@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs import Mesh, Model, solve
-from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.case import Curve, Findings, published
 from fem_mbs.validation.kinds import printed, program
 
 CAPABILITY = "modes"
@@ -142,6 +142,12 @@ def check(f: Findings) -> None:
     periods = 1.0 / np.array(solution.steps[-1].summary["frequencies_hz"])[:7]
     for k, text in enumerate(known["periods"]):
         f.digits("B-FLOORS", f"period {k + 1} of the frame of seven storeys [s]", periods[k], text, SAP)
+    numbers = np.arange(1.0, 8.0)
+    f.figure(
+        "Periods of the frame of seven storeys",
+        [Curve(numbers, periods, "fem-mbs", "bar"), published("SAP2000", numbers, known["periods"])],
+        "Mode [-]", "Period [s]",
+    )  # fmt: skip
     foot = np.abs(solution.sensor("foot").values[0])
     static = {"sway": solution.sensor("top").values[0, 0], "axial force": foot[1], "moment": foot[2]}
     for what, text in known["static"].items():

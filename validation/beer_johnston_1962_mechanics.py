@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.case import Curve, Findings, published_level
 from fem_mbs.validation.kinds import Kind, in_ansys_manual
 
 CAPABILITY = "mechanisms"
@@ -82,7 +82,8 @@ def _scale(f: Findings, text: str) -> None:
     u = step.series["sensor/u"][:, 1]
     f.digits("B-BEER", "largest deflection of a scale under a block that falls on it [in]", u.min() - pan / k, text,
              source("p. 531, problem 14.6", 83))  # fmt: skip
-    f.figure("A block on a scale", [Curve(step.time, u, "")], "Time [s]", "Displacement [in]")
+    curves = [Curve(step.time, u - pan / k, "fem-mbs"), published_level("Beer and Johnston (1962)", step.time, text)]
+    f.figure("A block on a scale", curves, "Time [s]", "Displacement from the free spring [in]")
 
 
 def _boom(f: Findings, texts: tuple[str, ...]) -> None:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.case import Curve, Findings, published
 from fem_mbs.validation.kinds import in_ansys_manual, quoted
 
 CAPABILITY = "modes"
@@ -103,5 +103,5 @@ def check(f: Findings) -> None:
             "3e-3: twelve straight beams per elbow, data of three to four digits", quoted(report), relative=3e-3,
         )  # fmt: skip
     modes = np.arange(1.0, 6.0)
-    f.figure("Frequencies", [Curve(modes, found, "", "bar"), Curve(modes, np.array(known["manual"]), "manual", "o")],
+    f.figure("Frequencies", [Curve(modes, found, "fem-mbs", "bar"), published("Bezler (1980)", modes, known["manual"])],
              "Mode [-]", "Frequency [Hz]")  # fmt: skip

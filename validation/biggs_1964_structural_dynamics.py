@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings, interpolated_extreme
+from fem_mbs.validation.case import Curve, Findings, interpolated_extreme, published
 from fem_mbs.validation.kinds import Kind, in_ansys_manual
 
 CAPABILITY = "integration"
@@ -96,6 +96,12 @@ def check(f: Findings) -> None:
         known["beam"][0], source("p. 262, art. 6.4", 70), error=5e-5, why="8 cubic elements",
     )  # fmt: skip
     f.figure(
-        "Deflections", [Curve(step.time, u, "beam, force with a rise time"), Curve(flow.time, x, "spring that flows")],
+        "Deflections",
+        [
+            Curve(step.time, u, "beam, force with a rise time"),
+            Curve(flow.time, x, "spring that flows"),
+            published("Biggs (1964)", known["rise"][0], known["rise"][1]),
+            published("", known["flow"][1::2], known["flow"][::2]),
+        ],
         "Time [s]", "Deflection [in]",
     )  # fmt: skip

@@ -16,7 +16,7 @@ from scipy.optimize import brentq
 from scipy.special import iv, jv
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.case import Curve, Findings, published
 from fem_mbs.validation.kinds import CLOSED_FORM, Kind, in_ansys_manual
 from fem_mbs.validation.shell_grids import quarter_disc, shell, square
 
@@ -175,4 +175,5 @@ def _plates(f: Findings) -> None:
     ])  # fmt: skip
     f.digits("S-ROUND", "first frequency of an annular plate [Hz]", values[-1], known["annular"],
              source("pp. 246-247", 244), error=0.021, why="interpolated in a table for b/a = .37")  # fmt: skip
-    f.figure("Annular plate", [Curve(1.0 / meshes, values, "", "o-")], "1/elements", "Frequency [Hz]")
+    f.figure("Annular plate", [Curve(1.0 / meshes, values, "fem-mbs", "o-"),
+             published("Blevins (1979)", 0.0, known["annular"])], "1/elements", "Frequency [Hz]")  # fmt: skip

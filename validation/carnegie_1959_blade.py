@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.case import Curve, Findings, published
 from fem_mbs.validation.kinds import in_ansys_manual
 
 CAPABILITY = "modes"
@@ -55,4 +55,8 @@ def check(f: Findings) -> None:
         why="Rayleigh's quotient of an assumed shape in the paper",
     )  # fmt: skip
     speeds = np.linspace(0.0, SPEED, 6)
-    f.figure("First frequency", [Curve(speeds, np.array([frequency(s) for s in speeds]), "")], "Speed [rad/s]", "[Hz]")
+    curves = [
+        Curve(speeds, np.array([frequency(s) for s in speeds]), "fem-mbs"),
+        published("Carnegie (1959)", SPEED, reference()["first"]),
+    ]
+    f.figure("First frequency", curves, "Speed [rad/s]", "[Hz]")

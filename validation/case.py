@@ -39,6 +39,8 @@ __all__ = [
     "extrapolated",
     "good_pairs",
     "interpolated_extreme",
+    "published",
+    "published_level",
     "total_energy",
 ]
 
@@ -72,6 +74,30 @@ class Curve:
     y: np.ndarray
     label: str = ""
     style: str = "-"
+
+
+def published(source: str, x, y) -> Curve:
+    """Return the points of printed numbers, labelled by their source, such as "Chopra (2012)".
+
+    Args:
+        source: author and year, or program.
+        x: abscissae (n,), or one; numbers, or texts as they are printed.
+        y: ordinates (n,), or one, or (n, k), k of them at each abscissa.
+
+    Raises:
+        ValueError: not as many ordinates as abscissae, or a text that is no number.
+    """
+    a, b = (np.atleast_1d(np.array(values, float)) for values in (x, y))
+    if a.ndim != 1 or len(b) != len(a):
+        raise ValueError(f"{source}: x {a.shape} and y {b.shape} of printed points differ in length")
+    per_point = b.size // a.size if a.size else 1
+    return Curve(np.repeat(a, per_point), b.ravel(), source, "o")
+
+
+def published_level(source: str, x, value: float | str) -> Curve:
+    """Return a printed number without an abscissa, such as a largest value over time, as a dashed line over x (n,)."""
+    ends = np.array([np.min(x), np.max(x)], float)
+    return Curve(ends, np.full(2, float(value)), source, "--")
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.case import Curve, Findings, published
 from fem_mbs.validation.kinds import in_ansys_manual
 from fem_mbs.validation.shell_grids import shell, square
 
@@ -79,7 +79,8 @@ def check(f: Findings) -> None:
     f.digits("S-COOK", "displacement of a pinched cylinder [in]", found[-1], known["cylinder"][0],
              in_ansys_manual("Cook (1981), pp. 284-287, cylinder", "VM6"), error=0.01,
              why="8 x 8 quadratic cells, shear under the force")  # fmt: skip
-    f.figure("Pinched cylinder", [Curve(1.0 / meshes, found, "", "o-")], "1/cells per side", "Displacement [in]")
+    curves = [Curve(1.0 / meshes, found, "fem-mbs", "o-"), published("Cook (1981)", 0.0, known["cylinder"][0])]
+    f.figure("Pinched cylinder", curves, "1/cells per side", "Displacement [in]")
     u = solve(roof()).sensor("u").values[-1]
     where = in_ansys_manual("Cook (1981), pp. 284-287, roof", "VM42")
     for quantity, k, text in (("vertical", 2, known["roof"][0]), ("horizontal", 0, known["roof"][1])):

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.case import Curve, Findings, published
 from fem_mbs.validation.kinds import Kind, in_ansys_manual
 from fem_mbs.validation.shell_grids import square
 
@@ -78,7 +78,12 @@ def _tapered(f: Findings) -> None:
             why="beam theory; in the plane the inclined side, its slope .12, carries stress as well",
         )  # fmt: skip
     top = mesh.node_sets["top"]
-    f.figure("Stress on top of a tapered support", [Curve(mesh.points[top, 0], stress[top, 0], "")], "x [in]", "[psi]")
+    known = reference()["tapered"]
+    curves = [
+        Curve(mesh.points[top, 0], stress[top, 0], "fem-mbs"),
+        published("Crandall and Dahl (1959)", list(known), list(known.values())),
+    ]
+    f.figure("Stress on top of a tapered support", curves, "x [in]", "[psi]")
 
 
 def _block(f: Findings) -> None:
@@ -110,7 +115,8 @@ def _pipes(f: Findings) -> None:
     # mean diameters of 4.4563384 and 7.639437 in, .5 in thick
     areas = np.pi * 0.5 * np.array((4.4563384, 7.639437))
     moduli, limits = (26.875e6, 11e6), (86000.0, 55000.0)
-    for displacement, text in reference()["pipes"].items():
+    known, forces = reference()["pipes"], []
+    for displacement, text in known.items():
         model = Model(2, "pipes")
         model.node("top", (0.0, 10.0))
         model.fix("top", ["x"])
@@ -122,8 +128,14 @@ def _pipes(f: Findings) -> None:
         model.static_step(increments=10, duration=1.0)
         solution = solve(model)
         force = -sum(solution.sensor(f"F{k}").values[-1, 0] for k in range(2))
+        forces.append(force)
         f.digits("B-FLOW", f"load of two pipes pressed by {displacement:g} in [lb]", force, text,
                  source("p. 180, example 5.1", 7), error=1e-4, why="areas of five digits")  # fmt: skip
+    curves = [
+        Curve(np.array(list(known)), np.array(forces), "fem-mbs"),
+        published("Crandall and Dahl (1959)", list(known), list(known.values())),
+    ]
+    f.figure("Two pipes that are pressed", curves, "Displacement [in]", "Load [lb]")
 
 
 def bars() -> Model:

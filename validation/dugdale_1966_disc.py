@@ -22,7 +22,7 @@ from scipy.integrate import trapezoid
 from scipy.optimize import brentq
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.case import Curve, Findings, published
 from fem_mbs.validation.kinds import in_ansys_manual
 from fem_mbs.validation.shell_grids import shell, square
 
@@ -82,4 +82,5 @@ def check(f: Findings) -> None:
         "1 %: three digits are printed; 4 x 4 quadratic cells of a quarter", in_ansys_manual("Dugdale (1966)", "VM301"),
         relative=0.01,
     )  # fmt: skip
+    curves.append(published("Dugdale (1966)", reference()["critical"], 0.0))
     f.figure("Backward waves in space", curves, "Speed [rpm]", "Frequency [1/min]")

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.case import Curve, Findings, published
 from fem_mbs.validation.kinds import in_ansys_manual
 
 CAPABILITY = "rotors"
@@ -84,5 +84,6 @@ def check(f: Findings) -> None:
     f.digits("B-TURNING-MASS", "speed from which it is unstable [rpm]", threshold(), known["threshold"], where)
     speeds = np.linspace(0.0, 4000.0, 17)
     curves = np.array([plane(s)[0] for s in speeds])
-    f.figure("Frequencies in the frame", [Curve(speeds, curves[:, k], f"mode {k + 1}") for k in range(2)],
+    f.figure("Frequencies in the frame", [Curve(speeds, curves[:, k], f"mode {k + 1}") for k in range(2)]
+             + [published("Friswell et al. (2010)", list(known["frequencies"]), list(known["frequencies"].values()))],
              "Speed [rpm]", "Frequency [Hz]")  # fmt: skip

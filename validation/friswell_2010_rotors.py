@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.case import Curve, Findings, published
 from fem_mbs.validation.kinds import program
 
 CAPABILITY = "rotors"
@@ -106,6 +106,9 @@ def check(f: Findings) -> None:
                     )  # fmt: skip
     speeds = np.linspace(0.0, 4000.0, 5)
     curves = np.array([np.abs(eigenvalues("5.9.1", s))[:4] for s in speeds])
+    table = reference()["5.9.1"]
+    points = published("ROSS", list(table), [parts["|p|"][:4] for parts in table.values()])
     f.figure(
-        "Example 5.9.1", [Curve(speeds, curves[:, k], f"mode {k + 1}") for k in range(4)], "Speed [rpm]", "[rad/s]"
-    )
+        "Example 5.9.1", [*(Curve(speeds, curves[:, k], f"mode {k + 1}") for k in range(4)), points], "Speed [rpm]",
+        "[rad/s]",
+    )  # fmt: skip

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.case import Curve, Findings, published
 from fem_mbs.validation.kinds import Kind, in_ansys_manual
 
 CAPABILITY = "shells"
@@ -86,7 +86,8 @@ def check(f: Findings) -> None:
              why="16 elements, the tip of 1e-4 of the width of the clamp")  # fmt: skip
     moment = abs(runs[-1].sensor("clamp").values[-1, 4])
     f.digits("B-HARRIS", "its largest stress [psi]", moment * 6.0 / (3.0 * 0.25), known["plate"][1], where)
-    f.figure("Tapered plate", [Curve(1.0 / meshes, tips, "", "o-")], "1/elements", "Deflection [in]")
+    curves = [Curve(1.0 / meshes, tips, "fem-mbs", "o-"), published("Harris (1959)", 0.0, known["plate"][0])]
+    f.figure("Tapered plate", curves, "1/elements", "Deflection [in]")
     model = pulled(7)
     step = solve(model).steps[-1]
     u = np.asarray(step.frames["displacement"])[-1]

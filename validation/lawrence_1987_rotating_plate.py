@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.case import Curve, Findings, published
 from fem_mbs.validation.kinds import in_ansys_manual
 from fem_mbs.validation.shell_grids import shell, square
 
@@ -51,5 +51,8 @@ def check(f: Findings) -> None:
                 "3 Hz: read from a figure of 300 Hz", in_ansys_manual("Lawrence et al. (1987), figure 7", "VM281"),
                 tolerance=3.0,
             )  # fmt: skip
-        curves += [Curve(np.array(list(speeds)), np.array(found), f"about its {axis}", "o-")]
+        curves += [Curve(np.array(list(speeds)), np.array(found), f"about its {axis}")]
+        curves.append(
+            published("Lawrence et al. (1987)" if axis == "width" else "", list(speeds), list(speeds.values()))
+        )
     f.figure("First frequency of a rotating plate", curves, "Speed [rpm]", "Frequency [Hz]")

@@ -25,7 +25,7 @@ from math import gamma
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import CONSERVED, Curve, Findings, constancy, energy_error
+from fem_mbs.validation.case import CONSERVED, Curve, Findings, constancy, energy_error, published, published_level
 from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT, printed
 
 CAPABILITY = "contact"
@@ -233,6 +233,7 @@ def _spheres(f: Findings) -> None:
                 "B-SPHERES", "duration with the damper [s]", time, compression + restitution, why, INDEPENDENT,
                 tolerance=3.0 * h,
             )  # fmt: skip
+    curves.append(published_level("Ma et al. (1993)", [0.0, max(c.x.max() for c in curves)], 336.0))
     f.figure(
         "Two spheres of aluminium", curves, "Penetration [micrometres]", "Normal force [N]",
         "The areas are what the blow loses: none, and 51 % of the energy for e = .7; the damper loses less.",
@@ -240,9 +241,11 @@ def _spheres(f: Findings) -> None:
 
 
 def _vibro(f: Findings) -> None:
+    found = []
     for speed, stiffness, damping, known in TABLE_2:
         step = solve(stop(speed, stiffness, damping, 2e-4)).steps[0]
         largest = float(step.series["sensor/force"][1:].max()) / STOPPED
+        found.append(largest)
         f.row(
             "B-VIBRO", f"largest deceleration at {speed:g} m/s [m/s^2]", largest, known,
             "The source prints two decimals.", printed("Ma, Menon, Lankarani (1993), table 2"), tolerance=0.006,
@@ -254,6 +257,12 @@ def _vibro(f: Findings) -> None:
             CONSERVED,
             "Theory gives this value exactly; only round-off is left.",
         )
+    speeds, _, _, table = zip(*TABLE_2, strict=True)
+    f.figure(
+        "Nonlinear stop",
+        [Curve(np.array(speeds), np.array(found), "fem-mbs"), published("Ma et al. (1993)", speeds, table)],
+        "Speed [m/s]", "Largest deceleration [m/s^2]",
+    )  # fmt: skip
 
 
 def _balls(f: Findings) -> None:

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs import Model, linearise, solve
-from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.case import Curve, Findings, published_level
 from fem_mbs.validation.kinds import CLOSED_FORM, printed, quoted
 from fem_mbs.validation.shell_grids import CELLS, mesh_of, on_edge, shell, square, with_middles
 
@@ -351,4 +351,5 @@ def _shells(f: Findings) -> None:
             "Other shells converge to .0930 to .0935, so that 3 % are allowed.", PAPER, tolerance=0.03,
         )  # fmt: skip
         curves.append(Curve(np.array(MESHES), np.array(ratios), f"hemisphere, {cell}", "o-"))
+    curves.append(published_level("MacNeal and Harder (1985)", MESHES, 1.0))
     f.figure("Roof and hemisphere", curves, "Elements per side [-]", "Displacement over the reference [-]")

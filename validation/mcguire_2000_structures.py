@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.case import Curve, Findings, published
 from fem_mbs.validation.kinds import printed
 
 CAPABILITY = "beams"
@@ -74,6 +74,15 @@ def check(f: Findings) -> None:
     model.static_step(increments=2, duration=1.0)
     solution = solve(model)
     reactions = [solution.sensor(f"R{i}").values[-1, -1] for i in range(4)]
+    places = 240.0 * np.arange(4)
+    f.figure(
+        "Reactions of a beam whose supports settle",
+        [
+            Curve(places, np.array(reactions), "fem-mbs", "bar"),
+            published("Kassimali (2005)", places, known["settlement"]),
+        ],
+        "x [in]", "Reaction [kip]",
+    )  # fmt: skip
     where = printed("Kassimali (2005), example 13.14, in the tests of Pynite")
     for k, text in enumerate(known["settlement"]):
         f.row(

@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings, energy_error, interpolated_extreme
+from fem_mbs.validation.case import Curve, Findings, energy_error, interpolated_extreme, published
 from fem_mbs.validation.kinds import RECOMPUTED, printed
 
 CAPABILITY = "flexible"
@@ -160,7 +160,7 @@ def check(f: Findings) -> None:
                 Curve(
                     speed * step.time, solution.sensor("deflection").values[:, 0], label, "-" if all_effects else "--"
                 ),
-                Curve(np.array([angle]), np.array([known["paper"][i]]), "printed first maximum" if i == 0 else "", "o"),
+                published("Meijaard (1993), first maximum" if i == 0 else "", angle, known["paper"][i]),
             ]
             steps[label] = step
             generalised = solve(build(elements, speed, slider, all_effects, strains="generalised"))

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.linalg import expm
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.case import Curve, Findings, published
 from fem_mbs.validation.kinds import INDEPENDENT, printed
 
 CAPABILITY = "vehicles"
@@ -115,8 +115,10 @@ def reference() -> dict[str, float]:
 def check(f: Findings) -> None:
     case = "B-BICYCLE"
     print_ = printed(f"{SOURCE}, table 2")
+    shown = []
     for v in SPEEDS:
         ours, exact = named(measured_roots(v)), named(roots(v))
+        shown.append([p.real for p in ours.values()])
         for name, p in ours.items():
             off, why = abs(p - exact[name]) / abs(exact[name]), "the constraints of the wheels are exact"
             f.zero(case, f"{name}, {v:g} m/s, error over its size [-]", off, 1e-9, why, INDEPENDENT)
@@ -129,6 +131,15 @@ def check(f: Findings) -> None:
     f.row(case, "weave speed [m/s]", critical(4.3, "weave"), WEAVE, why, print_, tolerance=1e-8)
     f.row(case, "capsize speed [m/s]", critical(6.0, "capsize"), CAPSIZE, why, print_, tolerance=1e-8)
 
+    speeds = np.linspace(2.0, 10.0, 81)
+    exact_parts = np.array([[p.real for p in named(roots(v)).values()] for v in speeds])
+    f.figure(
+        "Growth of the modes",
+        [Curve(speeds, exact_parts[:, k], f"{name}, printed equations") for k, name in enumerate(ours)]
+        + [Curve(np.array(SPEEDS), np.array(shown)[:, k], "model" if k == 0 else "", "o") for k in range(len(ours))]
+        + [published(SOURCE, [5.0, 5.0, 5.0, WEAVE, CAPSIZE], [AT_5[0], AT_5[1], AT_5[3], 0.0, 0.0])],
+        "Speed [m/s]", "Real part [1/s]",
+    )  # fmt: skip
     m = build(TURNING, radius=RADIUS)
     m.steady_running_step(["drive", "steer"])
     solution = solve(m)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings, extrapolated
+from fem_mbs.validation.case import Curve, Findings, extrapolated, published
 from fem_mbs.validation.exact_beam import cantilever
 from fem_mbs.validation.kinds import INDEPENDENT, printed
 
@@ -82,9 +82,10 @@ def exact() -> np.ndarray:
 
 def check(f: Findings) -> None:
     known, whole = reference(), exact()
-    curves = []
+    curves, tips = [], []
     for dimension, where in ((3, "space"), (2, "plane")):
         found = np.array([measured(n, dimension) for n in MESHES])
+        tips.append(Curve(1.0 / np.array(MESHES), found[:, 1], where, "o-"))
         end = extrapolated(found, 3.0)
         for k, name in enumerate(("ux", "uy")):
             f.row(
@@ -104,4 +105,6 @@ def check(f: Findings) -> None:
             np.log(errors[1] / errors[2]) / np.log(3.0), 1.8, 5.0, "The order is 2 at least.",
         )  # fmt: skip
         curves.append(Curve(1.0 / np.array(MESHES), errors, where))
+    tips.append(published("Nachbagauer et al. (2011)", 0.0, known["uy"]))
+    f.figure("Deflection of the tip", tips, "Element length / length", "uy [m]")
     f.figure("Largest relative error", curves, "Element length / length", "Error", "", "loglog")

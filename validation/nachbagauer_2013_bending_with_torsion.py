@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings, extrapolated
+from fem_mbs.validation.case import Curve, Findings, extrapolated, published
 from fem_mbs.validation.exact_beam import cantilever
 from fem_mbs.validation.kinds import INDEPENDENT, printed
 
@@ -73,7 +73,7 @@ def exact() -> np.ndarray:
 
 def check(f: Findings) -> None:
     known, whole = reference()["u"], exact()
-    curves = []
+    curves, ratios = [], []
     for shear in FACTORS:
         found, forces = [], 0.0
         for n in MESHES:
@@ -82,6 +82,10 @@ def check(f: Findings) -> None:
             forces = max(forces, *(abs(solution.steps[-1].series[f"sensor/{q}"][-1, 0]) for q in ("N", "Vy", "Vz")))
         label = f"GA times {shear:g}"
         if shear == 1.0:
+            sizes = 1.0 / np.array(MESHES)
+            shown = np.abs(np.array(found)) / known
+            ratios = [Curve(sizes, shown[:, k], f"|u{axis}|", "o-") for k, axis in enumerate("xyz")]
+            ratios.append(published("Nachbagauer et al. (2013)", 0.0, 1.0))
             for k, axis in enumerate("xyz"):
                 f.row(
                     "B-MXMY",
@@ -103,4 +107,5 @@ def check(f: Findings) -> None:
         )  # fmt: skip
         errors = np.linalg.norm(np.array(found) - whole, axis=1) / np.linalg.norm(whole)
         curves.append(Curve(1.0 / np.array(MESHES), np.maximum(errors, 1e-14), label))
+    f.figure("Tip, GA times 1", ratios, "Element length / length", "Displacement over the printed one [-]")
     f.figure("Error of the tip", curves, "Element length / length", "Error / deflection", "", "loglog")

@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.case import Curve, Findings, published, published_level
 from fem_mbs.validation.kinds import Kind, printed
 from fem_mbs.validation.shell_grids import CELLS, octant, on_edge, shell, square
 
@@ -175,13 +175,14 @@ def _statics(f: Findings) -> None:
                 "3 %" if cell == "quad" else "13 %: at edges triangles converge by the first order",
                 source("LE5"), relative=0.03 if cell == "quad" else 0.13,
             )  # fmt: skip
+    curves.append(published_level("NAFEMS (1990)", curves[0].x, 1.0))
     f.figure("LE3", curves, "Elements per side of a square [-]", "Displacement over the target [-]")
 
 
 def _modes(f: Findings) -> None:
     known = reference()
     for name in ("FV12", "FV15", "FV16", "FV22", "FV32"):
-        curves = [Curve(np.arange(1.0, len(known[name]) + 1), np.array(known[name]), "target", "o")]
+        curves = []
         for cell in CELLS:
             found = np.array(solve(build(name, cell)).steps[0].summary["frequencies_hz"])[-len(known[name]) :]
             for i, (value, exact) in enumerate(zip(found, known[name], strict=True), 1):
@@ -191,4 +192,5 @@ def _modes(f: Findings) -> None:
                     relative=0.03,
                 )  # fmt: skip
             curves.append(Curve(np.arange(1.0, len(found) + 1), found, cell, "bar"))
+        curves.append(published("NAFEMS (1990)", np.arange(1.0, len(known[name]) + 1), known[name]))
         f.figure(name, curves, "Mode [-]", "Frequency [Hz]")

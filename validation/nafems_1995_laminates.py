@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.case import Curve, Findings, published
 from fem_mbs.validation.kinds import CLOSED_FORM, printed
 from fem_mbs.validation.shell_grids import CELLS, on_edge, square
 
@@ -178,6 +178,7 @@ def check(f: Findings) -> None:
             ratios.setdefault(cell, []).append(value / exact)
     numbers = np.arange(1.0, 5.0)
     f.figure(
-        "Sandwich plate", [Curve(numbers, np.array(r), cell, "o-") for cell, r in ratios.items()],
+        "Sandwich plate", [Curve(numbers, np.array(r), cell, "o-") for cell, r in ratios.items()]
+        + [published("NAFEMS (1995)", numbers, np.array(known["sandwich"]) / known["series"])],
         "Deflection, stresses 11, 22, 12 [-]", "Computed over the series [-]",
     )  # fmt: skip

@@ -23,7 +23,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.case import Curve, Findings, published
 from fem_mbs.validation.kinds import in_ansys_manual
 
 CAPABILITY = "rotors"
@@ -111,6 +111,8 @@ def check(f: Findings) -> None:
     f.figure(
         "Campbell diagram, isotropic bearings",
         [Curve(speeds, np.array(b["eigenvalues"])[:, 1] / RPM, f"mode {k + 1}, {b['whirl'][-1]}")
-         for k, b in enumerate(summary["branches"])] + [Curve(speeds, speeds, "once per turn", ":")],
+         for k, b in enumerate(summary["branches"])] + [Curve(speeds, speeds, "once per turn", ":")]
+        + [published("Nelson, McVaugh (1976)" if order == 1.0 else "", known[order], order * np.array(known[order]))
+           for order in (1.0, 2.0, 4.0)],
         "Speed [rpm]", "Whirl [rpm]",
     )  # fmt: skip

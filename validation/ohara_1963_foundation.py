@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.case import Curve, Findings, published
 from fem_mbs.validation.kinds import in_ansys_manual
 
 CAPABILITY = "modes"
@@ -58,4 +58,6 @@ def check(f: Findings) -> None:
         for i in range(2):
             f.digits("B-EQUIPMENT", f"displacement of weight {i + 1} in mode {k + 1}, of unit modal mass",
                      shapes[k, i], known["shapes"][2 * k + i], where)  # fmt: skip
-    f.figure("Shapes", [Curve(np.array(PLACES), shapes[k], f"mode {k + 1}", "o-") for k in range(2)], "x [in]", "|u|")
+    curves = [Curve(np.array(PLACES), shapes[k], f"mode {k + 1}") for k in range(2)]
+    points = np.array(known["shapes"], float).reshape(2, 2).T
+    f.figure("Shapes", [*curves, published("O'Hara and Belsheim (1963)", PLACES, points)], "x [in]", "|u|")

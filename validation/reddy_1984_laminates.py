@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.case import Curve, Findings, published
 from fem_mbs.validation.kinds import in_ansys_manual
 from fem_mbs.validation.shell_grids import square
 
@@ -91,9 +91,8 @@ def check(f: Findings) -> None:
         "S-CROSS-PLY", "deflection of a plate [in]", found[-1], known["plate"],
         in_ansys_manual("Reddy (1984), plate under pressure", "VM82"), error=5e-3, why="another shear correction",
     )  # fmt: skip
-    f.figure(
-        "Deflection of the plate", [Curve(1.0 / meshes, found, "", "o-")], "1/elements per side", "Deflection [in]"
-    )
+    curves = [Curve(1.0 / meshes, found, "fem-mbs", "o-"), published("Reddy (1984)", 0.0, known["plate"])]
+    f.figure("Deflection of the plate", curves, "1/elements per side", "Deflection [in]")
     f.digits(
         "S-DOME", "first frequency of a spherical shell [Hz]",
         solve(build()).steps[-1].summary["frequencies_hz"][0], known["dome"],

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.case import Curve, Findings, published
 from fem_mbs.validation.kinds import Kind, in_ansys_manual
 from fem_mbs.validation.shell_grids import mesh_of, on_edge, square
 
@@ -126,7 +126,8 @@ def _plane(f: Findings) -> None:
     )  # fmt: skip
     edge = mesh.node_sets["left"]
     angle = np.degrees(np.arctan2(mesh.points[edge, 1], mesh.points[edge, 0]))
-    f.figure("Stress at the hole along the pull", [Curve(angle, stress[edge, 0], "")], "Angle [deg]", "Stress [psi]")
+    curves = [Curve(angle, stress[edge, 0], "fem-mbs"), published("Roark (1965)", 90.0, known["hole"])]
+    f.figure("Stress at the hole along the pull", curves, "Angle [deg]", "Stress [psi]")
 
 
 def hole(n: int) -> Model:

@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings, energy_error, interpolated_extreme
+from fem_mbs.validation.case import Curve, Findings, energy_error, interpolated_extreme, published_level
 from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT, RECOMPUTED, printed
 
 CAPABILITY = "mechanisms"
@@ -333,4 +333,6 @@ def _flexible(f: Findings, known: dict) -> None:
             1e-10,
             "The drive's work is booked; only round-off is left.",
         )
+    paper = known["deformation"]["transverse"][0]
+    curves.append(published_level("Russell and Willmert (1993), largest", curves[-1].x, paper))
     f.figure("Deformation of link 1", curves, "Time [s]", "Over the length of the link")

@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error
+from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error, published
 from fem_mbs.validation.kinds import PROPERTY, printed
 
 CAPABILITY = "mechanisms"
@@ -161,6 +161,6 @@ def check(f: Findings) -> None:
         values = START[k] + runs[2.5e-6].sensor(f"angle {k + 1}").values[:, 0]
         f.figure(
             f"Angle of {where}",
-            [Curve(step.time, values, name), Curve(np.array([END]), known["angles"][k : k + 1], "published", "o")],
+            [Curve(step.time, values, name), published("Mazzia and Magherini (2008)", END, known["angles"][k])],
             "Time [s]", "Angle [rad]", "h = 2.5 microseconds.",
         )  # fmt: skip

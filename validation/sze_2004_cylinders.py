@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Mesh, Model, solve
-from fem_mbs.validation.case import Curve, Findings, interpolated_extreme
+from fem_mbs.validation.case import Curve, Findings, interpolated_extreme, published
 from fem_mbs.validation.kinds import PROPERTY, printed
 from fem_mbs.validation.shell_grids import shell, square
 
@@ -201,7 +201,7 @@ def _pulled(f: Findings) -> None:
                 "The mesh is coarse: the table has 36 x 24 elements, which makes 5 % here.", PULL, relative=0.05,
             )  # fmt: skip
         curves.append(Curve(u, load, word))
-        curves.append(Curve(np.array([n[i] for n in known.values()]), np.array(list(known)), f"table, {word}", "o"))
+        curves.append(published(f"Sze et al. (2004), {word}", [n[i] for n in known.values()], list(known)))
     f.figure("Cylinder that is pulled out", curves, "Displacement [m]", "Load over 40000 N [-]")
 
 
@@ -228,7 +228,7 @@ def _pinched(f: Findings) -> None:
         )  # fmt: skip
     table = np.array([(*numbers, share) for share, numbers in known.items() if share <= until])
     curves = [Curve(A, load, "under the force"), Curve(B, load, "at the side")]
-    curves += [Curve(table[:, 0], table[:, 2], "table", "o"), Curve(table[:, 1], table[:, 2], "table, side", "o")]
+    curves.append(published("Sze et al. (2004)", table[:, :2].T.ravel(), np.tile(table[:, 2], 2)))
     f.figure("Cylinder between diaphragms", curves, "Displacement [-]", "Load over 12000 [-]")
 
 
@@ -255,7 +255,7 @@ def _half(f: Findings) -> None:
                 )  # fmt: skip
         curves.append(Curve(u, load, kind))
         table = np.array([(x, y) for y, x in known[kind].items() if y <= until])
-        curves.append(Curve(table[:, 0], table[:, 1], f"table, {kind}", "o"))
+        curves.append(published(f"Sze et al. (2004), {kind}", table[:, 0], table[:, 1]))
     f.figure("Half a cylinder", curves, "Displacement [mm]", "Load over 2000 N [-]")
 
 

@@ -18,7 +18,7 @@ from collections.abc import Callable
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.case import Curve, Findings, published
 from fem_mbs.validation.kinds import CLOSED_FORM, printed
 from fem_mbs.validation.shell_grids import CELLS, on_edge, shell, square
 
@@ -85,7 +85,7 @@ def check(f: Findings) -> None:
         curves += [Curve(load, -u[:, 0], f"back, {cell}"), Curve(load, u[:, 2], f"up, {cell}")]
     at = 0.2 * np.array(list(known["shear"]))
     table = np.array(list(known["shear"].values()))
-    curves += [Curve(at, table[:, 0], "table, back", "o"), Curve(at, table[:, 1], "table, up", "o")]
+    curves.append(published("Sze et al. (2004)", at, table[:, :2]))
     f.figure("Strip under shear", curves, "Force [N]", "Displacement of the tip [m]")
 
     for n in (8, 16):

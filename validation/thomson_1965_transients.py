@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings, interpolated_extreme
+from fem_mbs.validation.case import Curve, Findings, interpolated_extreme, published
 from fem_mbs.validation.kinds import Kind, in_ansys_manual
 
 CAPABILITY = "integration"
@@ -92,6 +92,7 @@ def _released(f: Findings) -> None:
             source("p. 41, ex. 2.2-1", 71), error=1e-5, why=why,
         )  # fmt: skip
         curves.append(Curve(t, x, f"damping ratio {ratio:g}"))
+    curves.append(published("Thomson (1965)", [0.09] * len(known["released"]), list(known["released"].values())))
     f.figure("Released masses", curves, "Time [s]", "Displacement [in]")
     t, x = run(build(mass, 1e-4, 0.69, at=1.0, stiffness=k, damping=0.12))
     peaks = [(0.0, 1.0)] + [interpolated_extreme(*_part(t, x, 0.18507 * i), np.argmax) for i in (1, 2, 3)]
@@ -142,7 +143,8 @@ def _pushed(f: Findings) -> None:
     f.digits("B-PUSHED", "its speed then [in/s]", (x[i] - x[i - 1]) / (t[i] - t[i - 1]), speed, where, error=1e-4,
              why=why)  # fmt: skip
     f.digits("B-PUSHED", "its place after .1 s [in]", at(t, x, 0.1), low, where)
-    f.figure("A dropped container", [Curve(t, x, "")], "Time [s]", "Displacement [in]")
+    curves = [Curve(t, x, "fem-mbs"), published("Thomson (1965)", [touch, 0.1], [-1.0, low])]
+    f.figure("A dropped container", curves, "Time [s]", "Displacement [in]")
 
 
 def _swing(f: Findings) -> None:

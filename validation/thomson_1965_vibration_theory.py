@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.case import Curve, Findings, published
 from fem_mbs.validation.kinds import Kind, in_ansys_manual
 
 CAPABILITY = "modes"
@@ -159,9 +159,8 @@ def _masses(f: Findings) -> None:
     curve = responses(build([0.5, 0.5], [200.0] * 3), 200.0, sweep, 2)
     f.figure(
         "Two masses, shaken",
-        [c for k in range(2) for c in (
-            Curve(sweep, curve[:, k], f"mass {k + 1}"),
-            Curve(np.array(at), np.array([float(t[k]) for t in known["shaken two"].values()]), "printed", "o"))],
+        [*(Curve(sweep, curve[:, k], f"mass {k + 1}") for k in range(2)),
+         published("Thomson (1965)", at, np.abs(np.array(list(known["shaken two"].values()), float)))],
         "Frequency [Hz]", "Amplitude [in]", "", "log",
     )  # fmt: skip
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.case import Curve, Findings, published
 from fem_mbs.validation.kinds import Kind, in_ansys_manual
 
 CAPABILITY = "beams"
@@ -163,9 +163,8 @@ def _bent(f: Findings) -> None:
         ("torsional", 16.0 * moment[1] / (np.pi * 8.0), known["curved"][2]),
     ):
         f.digits("B-BENT", f"its largest {quantity} stress [psi]", value, text, where)
-    f.figure(
-        "Deflection of a curved bar", [Curve(1.0 / meshes, tips, "computed", "o-")], "1/elements", "Deflection [in]"
-    )
+    curves = [Curve(1.0 / meshes, tips, "fem-mbs", "o-"), published("Timoshenko (1955)", 0.0, known["curved"][0])]
+    f.figure("Deflection of a curved bar", curves, "1/elements", "Deflection [in]")
     model = Model(3, "shaft")
     model.material("steel", E=E, nu=0.3, density=0.0)
     model.section("round", "circle", diameter=4.67017)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings, interpolated_extreme
+from fem_mbs.validation.case import Curve, Findings, interpolated_extreme, published
 from fem_mbs.validation.kinds import Kind, in_ansys_manual
 
 CAPABILITY = "modes"
@@ -107,7 +107,8 @@ def check(f: Findings) -> None:
         "B-WEDGE", "first frequency of a wedge [Hz]", wedge[-1], known["wedge"], source("p. 392, article 62", 62),
         error=0.01, why="a frequency of approximate shapes in the textbook",
     )  # fmt: skip
-    f.figure("First frequency of a wedge", [Curve(1.0 / meshes, wedge, "", "o-")], "1/elements", "Frequency [Hz]")
+    curves = [Curve(1.0 / meshes, wedge, "fem-mbs", "o-"), published("Timoshenko (1955)", 0.0, known["wedge"])]
+    f.figure("First frequency of a wedge", curves, "1/elements", "Frequency [Hz]")
     f.digits(
         "B-WEDGE", "first frequency of a strip [Hz]", clamped(16, (4.0, 4.0))[0], known["strip"],
         source("p. 338, article 53", 66), error=3e-3, why="rotary inertia of h/L = 1/16",
@@ -134,7 +135,8 @@ def _spring(f: Findings) -> None:
     half = interpolated_extreme(step.time, x)[0]
     f.digits("B-HARD-SPRING", "period of a mass on a hardening spring [s]", 2.0 * half, reference()["period"],
              source("p. 141", 156), error=5e-3, why="a second approximation in the textbook")  # fmt: skip
-    f.figure("A mass on a hardening spring", [Curve(step.time, x, "")], "Time [s]", "Displacement [in]")
+    curves = [Curve(step.time, x, "fem-mbs"), published("Timoshenko (1955), period", reference()["period"], x[0])]
+    f.figure("A mass on a hardening spring", curves, "Time [s]", "Displacement [in]")
 
 
 def _stopped(f: Findings) -> None:

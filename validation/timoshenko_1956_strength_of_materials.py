@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.case import Curve, Findings, published
 from fem_mbs.validation.kinds import Kind, in_ansys_manual
 from fem_mbs.validation.shell_grids import on_edge, quarter_disc, shell, square
 
@@ -115,9 +115,11 @@ def _foundation(f: Findings) -> None:
         "B-FOUNDATION", "deflection of the end of a beam on an elastic foundation [in]", u[0],
         reference()["foundation"], source("p. 12", 135), error=4e-4, why="springs at 209 nodes, (beta h)^2/3",
     )  # fmt: skip
-    f.figure(
-        "Beam on an elastic foundation", [Curve(np.linspace(0.0, length, n + 1), u, "")], "x [in]", "Deflection [in]"
-    )
+    curves = [
+        Curve(np.linspace(0.0, length, n + 1), u, "fem-mbs"),
+        published("Timoshenko (1956)", 0.0, reference()["foundation"]),
+    ]
+    f.figure("Beam on an elastic foundation", curves, "x [in]", "Deflection [in]")
 
 
 def disc(edge: str, n: int = 8) -> Model:

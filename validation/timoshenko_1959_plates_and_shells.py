@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.case import Curve, Findings, published
 from fem_mbs.validation.kinds import in_ansys_manual
 from fem_mbs.validation.shell_grids import quarter_disc
 
@@ -59,7 +59,11 @@ def check(f: Findings) -> None:
         "S-LARGE", "deflection of a clamped plate [m]", path[-1], -float(known["plate"]),
         "3 %: a cubic equation of one assumed shape", in_ansys_manual(f"{BOOK}, eq. 232", "VM138"), relative=0.03,
     )  # fmt: skip
-    f.figure("Clamped plate", [Curve(path / 0.0025, np.linspace(0.0, 6585.0, len(path)), "", "o-")], "w/h", "p [Pa]")
+    curves = [
+        Curve(path / 0.0025, np.linspace(0.0, 6585.0, len(path)), "fem-mbs"),
+        published("Timoshenko (1959)", -float(known["plate"]) / 0.0025, 6585.0),
+    ]
+    f.figure("Clamped plate", curves, "w/h", "p [Pa]")
     # cooled while the pressure rises, or the flat membrane has no stiffness
     model = build(10.0, 30e6, 0.25, 1e-4, 0.1, "held", 3, expansion=1e-5)
     cold = {"kind": "table", "times": [0.0, 0.1, 0.7, 1.0], "values": [0.0, 1.0, 1.0, 0.0]}

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.case import Curve, Findings, published
 from fem_mbs.validation.kinds import in_ansys_manual
 
 CAPABILITY = "buckling"
@@ -68,4 +68,9 @@ def check(f: Findings) -> None:
                      in_ansys_manual("Timoshenko and Gere (1961), p. 78, table 2-4", "VM136"), error=2e-3,
                      why="F/F_cr of four digits")  # fmt: skip
     x, y = np.array(places).T
-    f.figure("Path of the end", [Curve(np.abs(x), LENGTH + y, "", "o-")], "x [in]", "y [in]", equal=True)
+    table = np.array(list(reference().values()), float)
+    curves = [
+        Curve(np.abs(x), LENGTH + y, "fem-mbs"),
+        published("Timoshenko and Gere (1961)", table[:, 1], LENGTH - table[:, 2]),
+    ]
+    f.figure("Path of the end", curves, "x [in]", "y [in]", equal=True)

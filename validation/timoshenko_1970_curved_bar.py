@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.case import Curve, Findings, published
 from fem_mbs.validation.kinds import in_ansys_manual
 from fem_mbs.validation.shell_grids import on_edge, square
 
@@ -64,4 +64,9 @@ def check(f: Findings) -> None:
         )  # fmt: skip
     line = sets["bottom"]
     r = model.meshes["s"][0].points[line, 0]
-    f.figure("Stress in the plane of symmetry", [Curve(r, stress[line, 1], "")], "r [in]", "Stress [psi]")
+    edges = [model.meshes["s"][0].points[int(sets[corner][0]), 0] for corner in "ab"]
+    curves = [
+        Curve(r, stress[line, 1], "fem-mbs"),
+        published("Timoshenko and Goodier (1970)", edges, list(reference().values())),
+    ]
+    f.figure("Stress in the plane of symmetry", curves, "r [in]", "Stress [psi]")

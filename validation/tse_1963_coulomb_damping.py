@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.case import Curve, Findings, published
 from fem_mbs.validation.kinds import in_ansys_manual
 
 CAPABILITY = "contact"
@@ -42,4 +42,6 @@ def check(f: Findings) -> None:
         found = x[int(np.argmin(np.abs(step.time - when)))]
         f.digits("B-COULOMB", f"displacement after {when:g} s [in]", found, text,
                  in_ansys_manual("Tse, Morse and Hinkle (1963), p. 175, case 1", "VM73"))  # fmt: skip
-    f.figure("Free vibration with friction", [Curve(step.time, x, "")], "Time [s]", "Displacement [in]")
+    known = reference()
+    curves = [Curve(step.time, x, "fem-mbs"), published("Tse et al. (1963)", list(known), list(known.values()))]
+    f.figure("Free vibration with friction", curves, "Time [s]", "Displacement [in]")

@@ -26,7 +26,7 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import least_squares
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import CONSERVED, Curve, Findings, constancy, energy_error, extrapolated
+from fem_mbs.validation.case import CONSERVED, Curve, Findings, constancy, energy_error, extrapolated, published
 from fem_mbs.validation.kinds import INDEPENDENT, SELF, printed
 
 CAPABILITY = "mechanisms"
@@ -114,7 +114,7 @@ def frequencies(t: np.ndarray, u: np.ndarray, near: tuple[float, float]) -> np.n
 def check(f: Findings) -> None:
     case = "B-HAMILTON"
     _pendulums(f, case)
-    curves = []
+    curves, flaps = [], []
     for speed in SPEEDS:
         known, found = reference()[speed], []
         for k in SEGMENTS:
@@ -141,6 +141,9 @@ def check(f: Findings) -> None:
                 2.2,
                 "The rule is of second order.",
             )
+        sizes = 1.0 / np.array(SEGMENTS)
+        flaps += [Curve(sizes, np.array(found)[:, i], f"{i + 1}, {speed:g} rad/s", "o-") for i in range(2)]
+        flaps.append(published("Wright et al. (1982)" if speed == SPEEDS[0] else "", np.zeros(2), known))
         curves += [
             Curve(
                 np.array(SEGMENTS, float),
@@ -150,6 +153,7 @@ def check(f: Findings) -> None:
             )
             for i in range(2)
         ]
+    f.figure("Flapping frequencies", flaps, "1/segments [-]", "Frequency [rad/s]")
     f.figure("Blade of rigid segments", curves, "Segments [-]", "Error of a frequency [-]", "Flapping.", "loglog")
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.case import Curve, Findings, published
 from fem_mbs.validation.kinds import in_ansys_manual
 
 CAPABILITY = "actuators"
@@ -47,4 +47,6 @@ def check(f: Findings) -> None:
     for name, value in (("x", u[-1, 0]), ("y", u[-1, 1]), ("energy", energy)):
         f.digits("B-TWO-SPRINGS", f"{name} of two springs", value, reference()[name], where, error=5e-4,
                  why="found by a search for the least energy in the book")  # fmt: skip
-    f.figure("Path of the loaded point", [Curve(u[:, 0], u[:, 1], "", "o-")], "x [cm]", "y [cm]")
+    known = reference()
+    curves = [Curve(u[:, 0], u[:, 1], "fem-mbs"), published("Vanderplaats (1984)", known["x"], known["y"])]
+    f.figure("Path of the loaded point", curves, "x [cm]", "y [cm]")

@@ -22,7 +22,7 @@ import numpy as np
 import scipy.linalg
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings, good_pairs
+from fem_mbs.validation.case import Curve, Findings, good_pairs, published
 from fem_mbs.validation.kinds import INDEPENDENT, PROPERTY, printed
 
 CAPABILITY = "modes"
@@ -154,6 +154,6 @@ def check(f: Findings) -> None:
     f.figure(
         "Flapping frequencies",
         [Curve(speeds, np.array(flaps)[:, k], f"mode {k + 1}, 16 elements") for k in range(3)]
-        + [Curve(speeds, np.array(list(known.values()))[:, k], "published" if k == 0 else "", "o") for k in range(3)],
+        + [published("Wright et al. (1982)", speeds, np.array(list(known.values()))[:, :3])],
         "Omega", "Circular frequency", "EI = rho A = L = 1.",
     )  # fmt: skip

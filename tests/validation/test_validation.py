@@ -15,7 +15,15 @@ import pytest
 from fem_mbs import ModelError, draw_curves, tangent_check
 from fem_mbs.validation import report, runner
 from fem_mbs.validation.capabilities import CAPABILITIES
-from fem_mbs.validation.case import Curve, Findings, Row, crossings, interpolated_extreme
+from fem_mbs.validation.case import (
+    Curve,
+    Findings,
+    Row,
+    crossings,
+    interpolated_extreme,
+    published,
+    published_level,
+)
 from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY, printed, totals
 from fem_mbs.validation.listing import markdown
 from fem_mbs.validation.registry import SECONDS, ValidationFile, find, select
@@ -326,3 +334,16 @@ def test_tangent_check_refuses_large_models():
     module = __import__("fem_mbs.validation.tomaszewski_2006_falling_chain", fromlist=["build"])
     with pytest.raises(ModelError, match="too many"):
         tangent_check(module.build(1000), h=0.01)
+
+
+def test_published_points():
+    """Points of printed numbers, from numbers or texts, several at an abscissa; a level spans the abscissae."""
+    points = published("Chopra (2012)", ["1", "2"], ["0.5", "0.7"])
+    assert (points.label, points.style) == ("Chopra (2012)", "o")
+    assert points.x.tolist() == [1.0, 2.0] and points.y.tolist() == [0.5, 0.7]
+    several = published("", [1.0, 2.0], [[3.0, 4.0], [5.0, 6.0]])
+    assert several.x.tolist() == [1.0, 1.0, 2.0, 2.0] and several.y.tolist() == [3.0, 4.0, 5.0, 6.0]
+    with pytest.raises(ValueError, match="differ in length"):
+        published("x", [1.0, 2.0], [1.0])
+    level = published_level("Rao (2011)", [3.0, 1.0, 2.0], "0.25")
+    assert level.x.tolist() == [1.0, 3.0] and level.y.tolist() == [0.25, 0.25]
