@@ -763,7 +763,8 @@ def test_contract_elements_of_a_block_differ(subject):
     s = make_state(*subject, rng, n=3)
     s.fun = rng.uniform(0.5, 1.5, size=(3, 3))
     if "function" in s.type.par:  # each has a time function of its own
-        s.par[s.par[:, s.type.par.index("function")] == 0, s.type.par.index("function")] = np.arange(3)
+        column = s.par[:, s.type.par.index("function")]
+        column[column == 0] = np.flatnonzero(column == 0)
     for state in (s, s.one_state()):
         fe, ke = state.force(TANGENT)
         reports = {job: state.report(job) for job in (LEDGER, OUTPUT)}
