@@ -48,7 +48,7 @@ def reference() -> dict[str, tuple[str, ...]]:
 
 def check(f: Findings) -> None:
     unit = np.sqrt(E * THICKNESS**2 / (12.0 * DENSITY * (1.0 - NU**2))) / (2.0 * np.pi * SIDE**2)
-    curves = []
+    curves: list[Curve] = []
     for plate, texts in reference().items():
         step = solve(build(plate)).steps[-1]
         found = np.array(step.summary["frequencies_hz"])[-len(texts) :] / unit

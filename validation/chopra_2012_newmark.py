@@ -79,7 +79,7 @@ def exact() -> np.ndarray:
 
 def check(f: Findings) -> None:
     case = "B-NEWMARK"
-    curves = []
+    curves: list[Curve] = []
     misprints = {("average acceleration", "v", 4), ("linear acceleration", "v", 5)}
     for what, beta, limit in (
         ("average acceleration", 0.25, None), ("linear acceleration", 1.0 / 6.0, None), ("elastoplastic", 0.25, 7.5)

@@ -144,11 +144,12 @@ def check(f: Findings) -> None:
             relative=tolerance,
         )
     n = np.array([2, 4, 8, 16])
-    curves, stresses = [], []
+    curves: list[Curve] = []
+    stresses: list[Curve] = []
     for kind, element in (("quad", "standard"), ("quad8", "standard"), ("quad8", "reduced"), ("triangle6", "standard")):
-        found = np.array([stress(build("LE1", kind, element, (k, 2 * k))) for k in n])
-        curves.append(Curve(1.0 / n, np.abs(found / known["LE1"] - 1.0), f"{kind}, {element}"))
-        stresses.append(Curve(1.0 / n, 1e-6 * found, f"{kind}, {element}", "o-"))
+        values = np.array([stress(build("LE1", kind, element, (k, 2 * k))) for k in n])
+        curves.append(Curve(1.0 / n, np.abs(values / known["LE1"] - 1.0), f"{kind}, {element}"))
+        stresses.append(Curve(1.0 / n, 1e-6 * values, f"{kind}, {element}", "o-"))
     stresses.append(published("NAFEMS (1990)", 0.0, 1e-6 * known["LE1"]))
     f.figure("LE1", stresses, "Element length / width", "Stress at C [MPa]")
     caption = "LE1: the reference has three digits, so errors below 5e-4 say nothing."
