@@ -65,7 +65,7 @@ def build(n: int = 20) -> Model:
     model.fix("beam:start", ["x", "y"])
     model.fix("beam:end", ["y"])
     model.line_load("load", "beam", (0.0, LOAD))
-    model.sensor("u", "displacement", on=n // 2)
+    model.sensor("u", "displacement", on=f"beam:#{n // 2 + 1}")
     model.sensor("M", "element", on="beam", element=n // 2, quantity="M_p")
     return model
 
