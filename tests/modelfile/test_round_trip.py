@@ -42,6 +42,7 @@ WITH_MESHES = {
     "timoshenko_1970_curved_bar",
     "hutton_smith_1993_telescope",
     "macneal_harder_1985_shells",
+    "nafems_1990_axisymmetric_vibration",
     "nafems_1990_le1_le10",
     "nafems_1990_shells",
     "nafems_1995_laminates",
