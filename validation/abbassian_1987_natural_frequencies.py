@@ -100,7 +100,7 @@ def annulus(about_x: str, about_y: str, nr: int = 6, n: int = 10) -> Model:
                                  0.0 * u), nr, n, "quad8")  # fmt: skip
     model = Model(2, "annulus")
     model.material("steel", E=E, nu=NU, density=DENSITY)
-    model.mesh("a", Mesh(cells.points[:, :2], [("quad8", cells.blocks[0].cells)], cells.node_sets))
+    model.mesh("a", Mesh(cells.points[:, :2], cells.blocks, cells.node_sets))
     model.planes("annulus", "a", "steel", thickness=0.06)
     model.fix("a:bottom", ["y" if about_x == "even" else "x"])
     model.fix("a:top", ["x" if about_y == "even" else "y"])

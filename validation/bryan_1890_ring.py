@@ -80,7 +80,7 @@ def frequencies(speed: float) -> np.ndarray:
 
 def check(f: Findings) -> None:
     speeds = SPEED * np.array((0.0, 0.5, 1.0))
-    curves = {(i, k): [] for i in WAVES for k in range(2)}
+    curves: dict[tuple[int, int], list[float]] = {(i, k): [] for i in WAVES for k in range(2)}
     for speed in speeds:
         found = frequencies(float(speed))
         for i, pair in reference(float(speed)).items():

@@ -48,7 +48,7 @@ def solid_of_revolution(cells: Mesh) -> Model:
     """Return the model of quadratic quadrilaterals about the y axis."""
     model = Model(2, "solid of revolution")
     model.material("steel", E=E, nu=NU, density=DENSITY)
-    model.mesh("m", Mesh(cells.points[:, :2], [("quad8", cells.blocks[0].cells)], cells.node_sets))
+    model.mesh("m", Mesh(cells.points[:, :2], cells.blocks, cells.node_sets))
     model.planes("m", "m", "steel", state="axisymmetric")
     return model
 
