@@ -21,6 +21,7 @@ import scipy.linalg
 
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings, extrapolated, published
+from fem_mbs.validation.chebyshev import differentiation
 from fem_mbs.validation.kinds import INDEPENDENT, PROPERTY, quoted
 
 CAPABILITY = "buckling"
@@ -53,13 +54,7 @@ def reference() -> dict[str, str]:
 
 def squares(load: str, q: float, n: int = 24) -> np.ndarray:
     """Return the two smallest squares -p^2 by collocation at n + 1 Chebyshev points."""
-    k = np.arange(n + 1)
-    points = np.cos(np.pi * k / n)
-    weights = np.where((k == 0) | (k == n), 2.0, 1.0) * (-1.0) ** k
-    d = weights[:, None] / weights / (points[:, None] - points + np.eye(n + 1))
-    np.fill_diagonal(d, 0.0)
-    d -= np.diag(d.sum(axis=1))  # Trefethen (2000), chapter 6
-    d, x = 2.0 * d, 0.5 * (points + 1.0)  # the tip is the first point
+    x, d = differentiation(n)  # the tip is the first point
     second = d @ d
     left = second @ second + (q * LOADS[load][1](x))[:, None] * second
     right = np.eye(n + 1)

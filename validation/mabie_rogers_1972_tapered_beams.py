@@ -21,6 +21,7 @@ import scipy.linalg
 
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings, published
+from fem_mbs.validation.chebyshev import differentiation
 from fem_mbs.validation.kinds import INDEPENDENT, printed
 
 CAPABILITY = "modes"
@@ -66,13 +67,7 @@ def exact(width: float, n: int = 48) -> np.ndarray:
 
     Rows of two points at each end carry the boundary conditions.
     """
-    k = np.arange(n + 1)
-    points = np.cos(np.pi * k / n)
-    weights = np.where((k == 0) | (k == n), 2.0, 1.0) * (-1.0) ** k
-    d = weights[:, None] / weights / (points[:, None] - points + np.eye(n + 1))
-    np.fill_diagonal(d, 0.0)
-    d -= np.diag(d.sum(axis=1))  # Trefethen (2000), chapter 6
-    d, x = 2.0 * d, 0.5 * (points + 1.0)  # the tip is the first point
+    x, d = differentiation(n)  # the tip is the first point
     h, b = 4.0 - 3.0 * x, width - (width - 1.0) * x
     moment = (b * h**3)[:, None] * (d @ d)
     left, right = d @ d @ moment, np.diag(b * h)

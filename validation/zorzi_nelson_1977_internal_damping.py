@@ -19,6 +19,7 @@ import scipy.linalg
 
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings, good_pairs, published
+from fem_mbs.validation.chebyshev import differentiation
 from fem_mbs.validation.kinds import INDEPENDENT, in_ansys_manual
 
 CAPABILITY = "rotors"
@@ -64,13 +65,7 @@ def exact(speed: float, n: int = 16) -> np.ndarray:
     The moment is EI (1 + beta (p - i Omega)) w''; rho A p^2 w - (rho I p^2 w' - 2 i rho I Omega p w')' + M'' = 0.  At
     the ends M = 0 and M' = rho I (p^2 - 2 i Omega p) w' +- k w.
     """
-    k = np.arange(n + 1)
-    points = np.cos(np.pi * k / n)
-    weights = np.where((k == 0) | (k == n), 2.0, 1.0) * (-1.0) ** k
-    d = weights[:, None] / weights / (points[:, None] - points + np.eye(n + 1))
-    np.fill_diagonal(d, 0.0)
-    d -= np.diag(d.sum(axis=1))  # Trefethen (2000), chapter 6
-    d *= 2.0 / LENGTH  # the first point is at x = L
+    _, d = differentiation(n, LENGTH)  # the first point is at x = L
     second, eye = d @ d, np.eye(n + 1)
     rotary, spin = DENSITY * INERTIA, 2.0 * DENSITY * INERTIA * speed
     bending = E * INERTIA
