@@ -23,6 +23,7 @@ import scipy.linalg
 
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings, good_pairs, published
+from fem_mbs.validation.chebyshev import differentiation
 from fem_mbs.validation.kinds import INDEPENDENT, PROPERTY, printed
 
 CAPABILITY = "modes"
@@ -77,14 +78,7 @@ def exact(speed: float, mass: float, n: int = 40) -> np.ndarray:
     At the tip: w'' = 0 and w''' - T w' + mass omega^2 w = 0.  Rows of the points next to the ends carry the boundary
     conditions.
     """
-    k = np.arange(n + 1)
-    points = np.cos(np.pi * k / n)
-    weights = np.where((k == 0) | (k == n), 2.0, 1.0) * (-1.0) ** k
-    gaps = points[:, None] - points + np.eye(n + 1)
-    d = weights[:, None] / weights / gaps
-    np.fill_diagonal(d, 0.0)
-    d -= np.diag(d.sum(axis=1))  # Trefethen (2000), chapter 6
-    d, x = 2.0 * d, 0.5 * (points + 1.0)  # the tip is the first point
+    x, d = differentiation(n)  # the tip is the first point
     tension = speed**2 * (0.5 * (1.0 - x**2) + mass)
     second = d @ d
     left = second @ second - d @ (tension[:, None] * d)

@@ -1,0 +1,124 @@
+"""Axisymmetric vibrations: a free cylinder and a thick hollow sphere.
+
+The cylinder floats freely; of its modes three lie close together.  The sphere breathes: a thin wedge of it, whose faces
+may slide along themselves, has all modes of that kind.
+
+      FV41   ______________________      FV42    radii 1.8 and 6 m
+            |______________________|             _____----
+               radii 1.8 and 2.2 m              |_____     )  wedge of 2 degrees about the equator
+            - . - . - 10 m - . - . -                  ----
+      steel: E = 200 GPa, nu = .3, 8000 kg/m^3
+
+Source: NAFEMS, "The standard NAFEMS benchmarks", TSNB, Rev. 3 (1990), tests FV41 and FV42.  The targets were read in
+the Abaqus Benchmarks Guide, sections 4.4.8 and 4.4.9; the length and the radii are from memory of the tests.  The
+breathing of the sphere is solved with spherical Bessel functions as well.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import spherical_jn, spherical_yn
+
+from fem_mbs import Mesh, Model, solve
+from fem_mbs.validation.case import Curve, Findings, published
+from fem_mbs.validation.kinds import CLOSED_FORM, printed
+from fem_mbs.validation.shell_grids import square
+
+CAPABILITY = "shells"
+CASES = {"S-FV41": "axisymmetric modes of a free cylinder", "S-FV42": "breathing modes of a thick hollow sphere"}
+DEVIATIONS = (
+    "NAFEMS TSNB (1990), test FV42, as the Abaqus Benchmarks Guide prints it: the fourth frequency, 2111.7, should be "
+    "2117.0; spherical Bessel functions give 2116.96.",
+)
+
+E, NU, DENSITY = 200e9, 0.3, 8000.0
+INNER, OUTER = 1.8, 6.0
+
+
+def reference() -> dict:
+    """Return the targets [Hz], those of the cylinder without its rigid motion."""
+    return {
+        "FV41": ("243.53", "377.41", "394.11", "397.72", "405.28"),
+        "FV42": ("369.91", "838.03", "1451.2", "2111.7", "2795.8"),
+    }
+
+
+def solid_of_revolution(cells: Mesh) -> Model:
+    """Return the model of quadratic quadrilaterals about the y axis."""
+    model = Model(2, "solid of revolution")
+    model.material("steel", E=E, nu=NU, density=DENSITY)
+    model.mesh("m", Mesh(cells.points[:, :2], cells.blocks, cells.node_sets))
+    model.planes("m", "m", "steel", state="axisymmetric")
+    return model
+
+
+def build(nr: int = 2, n: int = 20) -> Model:
+    """Return the cylinder of nr x n cells with its modes."""
+    model = solid_of_revolution(square(lambda u, v: (1.8 + 0.4 * u, 10.0 * v, 0.0 * u), nr, n, "quad8"))
+    model.modes_step(count=6)
+    return model
+
+
+def sphere(nr: int = 14, half: float = np.pi / 180.0) -> Model:
+    """Return the wedge of the sphere, nr cells over its thickness and ``half`` either side of the equator [rad]."""
+
+    def place(u, v):
+        r, t = INNER + (OUTER - INNER) * u, half * (2.0 * v - 1.0)
+        return r * np.cos(t), r * np.sin(t), 0.0 * u
+
+    model = solid_of_revolution(square(place, nr, 1, "quad8"))
+    for edge, sign in (("bottom", -1.0), ("top", 1.0)):
+        for node in model.meshes["m"][0].node_sets[edge]:  # no motion across the face
+            terms = [{"on": int(node), "component": c, "coefficient": float(k)}
+                     for c, k in (("x", -sign * np.sin(half)), ("y", np.cos(half)))]  # fmt: skip
+            model.equation(f"{edge} {node}", terms)
+    model.modes_step(count=5)
+    return model
+
+
+def breathing(count: int = 5) -> np.ndarray:
+    """Return the frequencies [Hz] of u = A j1(k r) + B y1(k r) without radial stress at both radii."""
+    lame = E * NU / ((1.0 + NU) * (1.0 - 2.0 * NU))
+    p_wave = lame + E / (1.0 + NU)
+    speed = np.sqrt(p_wave / DENSITY)
+
+    def determinant(w: float) -> float:
+        k = w / speed
+        a, b = (
+            [p_wave * k * f(1, k * r, derivative=True) + 2.0 * lame * f(1, k * r) / r
+             for f in (spherical_jn, spherical_yn)] for r in (INNER, OUTER)
+        )  # fmt: skip
+        return float(a[0] * b[1] - a[1] * b[0])
+
+    w = np.linspace(500.0, 19000.0, 2000)
+    d = np.array([determinant(x) for x in w])
+    return np.array([brentq(determinant, w[i], w[i + 1]) for i in np.flatnonzero(d[:-1] * d[1:] < 0.0)])[:count] / (
+        2.0 * np.pi
+    )
+
+
+def check(f: Findings) -> None:
+    known = reference()
+    exact = breathing()
+    for name, model in (("FV41", build()), ("FV42", sphere())):
+        summary = solve(model).steps[-1].summary
+        found = np.array(summary["frequencies_hz"])[summary["rigid_body_modes"] :]
+        for k, text in enumerate(known[name]):
+            f.digits(
+                f"S-{name}", f"frequency {k + 1} of {name} [Hz]", found[k], text,
+                printed(f"NAFEMS TSNB, Rev. 3 (1990), test {name}, in the Abaqus Benchmarks Guide"),
+                error=5e-3, why="the targets are results of finite elements themselves",
+            )  # fmt: skip
+        if name == "FV42":
+            for k, value in enumerate(exact):
+                f.row(
+                    "S-FV42", f"frequency {k + 1} of the sphere [Hz], spherical Bessel functions", found[k], value,
+                    "14 quadratic cells: (k pi/28)^4/180, and (half angle)^2/3 of cells whose edges are straight.",
+                    CLOSED_FORM, relative=2e-4 + ((k + 1.0) * np.pi / 28.0) ** 4 / 180.0,
+                )  # fmt: skip
+        order = np.arange(1.0, 6.0)
+        f.figure(
+            name, [Curve(order, found[:5], "fem-mbs", "bar"), published("NAFEMS (1990)", order, known[name])],
+            "Mode", "Frequency [Hz]",
+        )  # fmt: skip

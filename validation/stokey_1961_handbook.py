@@ -1,0 +1,148 @@
+"""A pinned beam and square plates of a handbook: frequencies and harmonic response.
+
+      beam    20 in, EI = 10.4e6/12 lb in^2, rho A = .2523e-3 x 21.18922; 217.9 lb at 23.4 degrees in the middle,
+              1 % of critical damping at 50 Hz; the first mode alone
+      plates  20 x 20 in, D = 3e7/10.92 lb in and 206.04 lb s^2/in^3, and 40 x 40 on 10 x 10 as a quarter, eight times
+              as stiff and lighter, under a pressure (10 + .3 f) cos cos lb/in^2, all hinged
+
+         |                          +--------+ hinged
+         v 217.9 lb                 |        |
+      =======================       |        |
+      A                     A       +--------+ symmetric
+
+Source: W.F. Stokey, "Vibration of systems having distributed mass and elasticity", chapter 7 of C.M. Harris, C.E. Crede
+(eds.), "Shock and vibration handbook", McGraw-Hill 1961, as the NASTRAN demonstration problem manual, problems 3-1, 8-1
+and 11-1, evaluates it; read in NASTRAN-95.  The plates are taken ten times as thin, with the same bending stiffness and
+mass, since the theory leaves out shear.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem_mbs import Model, solve
+from fem_mbs.validation.case import Curve, Findings, published
+from fem_mbs.validation.kinds import Kind, printed
+from fem_mbs.validation.shell_grids import shell, square
+
+CAPABILITY = "modes"
+CASES = {
+    "B-TEN-CELLS": "frequencies of a pinned beam, and its response to a force in the middle",
+    "S-HINGED-SQUARE": "frequencies of a hinged square plate, and its response to a pressure that grows with them",
+}
+DEVIATIONS = (
+    "NASTRAN demonstration problem 11-1 prints I = .083 for 1/12, of which its frequencies of 50, 200, 450 and 800 Hz "
+    "come.",
+)
+
+LENGTH, LINE_MASS, BENDING = 20.0, 0.2523e-3 * 21.18922, 10.4e6 / 12.0
+FORCE = 200.0 + 86.6j
+
+
+def source(problem: str) -> Kind:
+    return printed(f"Stokey (1961), as NASTRAN demonstration problem {problem} evaluates it")
+
+
+def build(n: int = 20) -> Model:
+    """Return the beam of n elements [lb, in, s] with its force, without steps."""
+    model = Model(2, "pinned beam")
+    model.section("bar", "stiffness", EA=1e9, EI=BENDING, GA=np.inf, rhoA=LINE_MASS, rhoI=1e-9)
+    model.line("beam", (0.0, 0.0), (LENGTH, 0.0), n)
+    model.beams("beam", "beam", "bar")
+    model.fix("beam:start", ["x", "y"])
+    model.fix("beam:end", ["y"])
+    middle = f"beam:#{n // 2 + 1}"
+    model.force("push", middle, (0.0, abs(FORCE)))
+    model.sensor("u", "displacement", on=middle)
+    return model
+
+
+def plate(sides: tuple[float, float], thickness: float, mass: float, symmetric: tuple[str, ...], n: int) -> Model:
+    """Return a plate from the origin to ``sides`` [in], hinged but on the edges of symmetry, n cells along a side.
+
+    Args:
+        sides: along x and y.
+        thickness: of the problem [in], ten times that of the model.
+        mass: per area [lb s^2/in^3].
+        symmetric: edges of symmetry.
+        n: number of cells.
+    """
+    thin = 0.1 * thickness
+    mesh = square(lambda u, v: (sides[0] * u, sides[1] * v, 0.0 * u), n, n, "quad8")
+    model = shell(mesh, 3e10, 0.3, thin, mass / thin)
+    model.fix("s", ["x", "y", "rotation z"])
+    for edge, along, across in (("left", "x", "y"), ("right", "x", "y"), ("bottom", "y", "x"), ("top", "y", "x")):
+        # hinged edges have no slope along them
+        model.fix(f"s:{edge}", [f"rotation {across}"] if edge in symmetric else ["z", f"rotation {along}"])
+    return model
+
+
+def reference() -> dict:
+    """Return frequencies [Hz], amplitude [in] and phase [degrees] by the frequency, displacements [1e-4 in]."""
+    return {
+        "beam": ("50", "200", "450", "800"),
+        "beam response": {30.0: (".0646", "22.34"), 50.0: ("2.066", "293.42")},
+        "plate": (".9069", "2.2672", "4.5345"),
+        "plate response": {8.0: "6.435", 9.0: "12.489", 11.0: "-11.833"},
+    }
+
+
+def check(f: Findings) -> None:
+    known = reference()
+    model = build()
+    model.modes_step(count=4)
+    found = solve(model).steps[-1].summary["frequencies_hz"]
+    for k, text in enumerate(known["beam"]):
+        f.row("B-TEN-CELLS", f"frequency {k + 1} of the beam [Hz]", found[k], float(text),
+              "1e-3: the length, the mass and the stiffness have four digits.", source("11-1"),
+              relative=1e-3)  # fmt: skip
+    model = build()
+    model.harmonic_step(
+        np.linspace(30.0, 60.0, 61).tolist(), phases={"push": float(np.degrees(np.angle(FORCE)))}, method="modal",
+        modes=1, damping=0.01, residual=False, frames=0,
+    )  # fmt: skip
+    response = solve(model).response("u")
+    at, u = response.t, response.values[:, 1]
+    for hz, (amplitude, phase) in known["beam response"].items():
+        value = u[np.argmin(np.abs(at - hz))]
+        f.digits("B-TEN-CELLS", f"amplitude of the beam at {hz:g} Hz [in]", abs(value), amplitude, source("11-1"),
+                 error=2e-3, why="the square of a frequency of 50.00 +- .05 Hz")  # fmt: skip
+        f.row("B-TEN-CELLS", f"phase of the beam at {hz:g} Hz [degrees]", np.degrees(np.angle(value)) % 360.0,
+              float(phase), "5 degrees at resonance, which a frequency .05 Hz off makes; less elsewhere.",
+              source("11-1"), tolerance=5.0 if hz == 50.0 else 0.1)  # fmt: skip
+    f.figure(
+        "Beam, first mode",
+        [Curve(at, np.abs(u), "fem-mbs"),
+         published("Stokey (1961)", list(known["beam response"]), [a for a, _ in known["beam response"].values()])],
+        "Frequency [Hz]", "Amplitude in the middle [in]", "", "log",
+    )  # fmt: skip
+    _plates(f)
+
+
+def _plates(f: Findings) -> None:
+    known = reference()
+    model = plate((10.0, 20.0), 1.0, 206.0439, ("left",), 10)
+    model.modes_step(count=3)
+    found = solve(model).steps[-1].summary["frequencies_hz"]
+    for k, text in enumerate(known["plate"]):
+        f.digits("S-HINGED-SQUARE", f"frequency {k + 1} of the plate [Hz]", found[k], text, source("3-1"),
+                 error=2e-3, why="10 quadratic cells for up to two half waves")  # fmt: skip
+    model = plate((10.0, 10.0), 2.0, 13.55715, ("left", "bottom"), 8)
+    model.pressure("load", "s:body", value="-cos(pi*x/20)*cos(pi*y/20)")
+    model.sensor("u", "displacement", on="s:a")
+    grid = np.unique(np.concatenate((np.linspace(5.0, 9.5, 10), np.linspace(10.5, 13.0, 6))))
+    model.harmonic_step(grid.tolist(), spectra={"load": [[0.0, 10.0], [20.0, 16.0]]}, method="direct", frames=0)
+    response = solve(model).response("u")
+    at, u = response.t, 1e4 * response.values[:, 2].real
+    for hz, text in known["plate response"].items():
+        f.digits(
+            "S-HINGED-SQUARE", f"displacement of the middle at {hz:g} Hz [1e-4 in]", u[np.argmin(np.abs(at - hz))],
+            text, source("8-1"), error=2e-2, why="twice 1e-3 of the first frequency over its distance of a tenth",
+        )  # fmt: skip
+    f.figure(
+        "Plate under a pressure",
+        [Curve(at[at < 10.0], u[at < 10.0], "below the first frequency"),
+         Curve(at[at > 10.0], u[at > 10.0], "beyond it"),
+         published("Stokey (1961)", list(known["plate response"]), list(known["plate response"].values()))],
+        "Frequency [Hz]", "Displacement of the middle [1e-4 in]",
+    )  # fmt: skip
