@@ -48,9 +48,9 @@ def places(angle: float) -> tuple[np.ndarray, np.ndarray]:
     return np.array([*points, at]), np.array([*axes, frame[:, 2]])
 
 
-def linkage(**model) -> Model:
+def linkage(gravity: tuple[float, float, float] | None = None) -> Model:
     """Return the linkage without a drive and a step; bars of 1 kg per metre."""
-    model = Model(3, "Bennett's linkage", **model)
+    model = Model(3, "Bennett's linkage", gravity=gravity)
     points, axes = places(START)
     names = ("AB", "BC", "CD")
     for name, a, b in zip(names, points, points[1:], strict=False):

@@ -60,7 +60,9 @@ def build(ratio: float = 0.8, friction: float = 0.3) -> Model:
 
 
 def check(f: Findings) -> None:
-    case, curves, largest = "B-SHAKEN", [], {}
+    case = "B-SHAKEN"
+    curves: list[Curve] = []
+    largest: dict[float, float] = {}
     for (ratio, friction), amplitude in reference().items():
         step = solve(build(ratio, friction)).steps[0]
         x, what = step.series["sensor/x"][:, 0], f"w = {ratio:g} w_0, F = {friction:g} P"

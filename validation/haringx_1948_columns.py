@@ -85,12 +85,12 @@ def check(f: Findings) -> None:
            len(none["critical_points"]), 0.0, "Below EA = 4 P_e the formula has no root.", CLOSED_FORM)  # fmt: skip
     shears, axials = np.geomspace(0.5, 100.0, 60), np.geomspace(4.001, 100.0, 60)
     along = measured["soft along the axis, EA = 5 P_e"]
-    points = [(shear, measured[name]) for name, (axial, shear) in SOFT.items() if not np.isfinite(axial)]
+    points = np.array([(shear, measured[name]) for name, (axial, shear) in SOFT.items() if not np.isfinite(axial)])
     f.figure(
         "Buckling loads of soft columns",
         [Curve(shears, np.array([load(np.inf, g) for g in shears]), "soft in shear, Haringx"),
          Curve(axials, np.array([load(e, np.inf) for e in axials]), "soft along the axis"),
-         Curve(*np.array(points).T, "fem-mbs, in shear", "o"),
+         Curve(points[:, 0], points[:, 1], "fem-mbs, in shear", "o"),
          Curve(np.array([5.0]), np.array([along]), "fem-mbs, along the axis", "o")],
         "Stiffness over Euler's load [-]", "Buckling load over Euler's [-]", "Abscissa: GA or EA.",
     )  # fmt: skip

@@ -86,7 +86,7 @@ def reference() -> dict[float, tuple[float, float]]:
 
 def check(f: Findings) -> None:
     case, known = "B-DIAMOND", reference()
-    curves = []
+    curves: list[Curve] = []
     for sign, way in ((1.0, "pulled"), (-1.0, "pushed")):
         found = []
         for n in MESHES:
@@ -103,7 +103,7 @@ def check(f: Findings) -> None:
                       tolerance=1e-5)  # fmt: skip
         loads = LOADS[-1] * share
         curves += [Curve(loads, sign * top, f"top, {way}"), Curve(loads, -sign * side, f"side, {way}", "--")]
-        exact = np.array([known[sign * load] for load in LOADS])
-        curves += [Curve(np.array(LOADS), sign * exact[:, 0], f"elliptic integrals, top, {way}", "o"),
-                   Curve(np.array(LOADS), -sign * exact[:, 1], f"elliptic integrals, side, {way}", "o")]  # fmt: skip
+        points = np.array([known[sign * load] for load in LOADS])
+        curves += [Curve(np.array(LOADS), sign * points[:, 0], f"elliptic integrals, top, {way}", "o"),
+                   Curve(np.array(LOADS), -sign * points[:, 1], f"elliptic integrals, side, {way}", "o")]  # fmt: skip
     f.figure("Corners of a diamond frame", curves, "P L^2/EI [-]", "Displacement over L [-]")

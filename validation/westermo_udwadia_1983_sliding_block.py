@@ -78,7 +78,8 @@ def build(r: float = 0.6) -> Model:
 
 
 def check(f: Findings) -> None:
-    case, curves = "B-SHAKING-PLANE", []
+    case = "B-SHAKING-PLANE"
+    curves: list[Curve] = []
     for r, (exact, sticking) in reference().items():
         step = solve(build(r)).steps[0]
         speed = MU * G / r / OMEGA
