@@ -41,6 +41,7 @@ _TORN = 10.0  # times the length between the ends of a bracket, beyond which the
 _JUMP = 0.05  # of the eigenvalues at the ends of a step, what a jump leaves of them at those of a narrow bracket
 _SMOOTH = 12  # evaluations of a bracket, after which the eigenvalues at its ends say nothing on a place where they jump
 _NARROW = 1e-6  # of a step, a bracket by which jumps are told
+_RESOLVED = 1e-9  # of the load factor, a bracket within which the tangent may be singular throughout
 _STEEP = 50.0  # times the length that was asked for, beyond which no branch goes
 
 
@@ -107,15 +108,23 @@ def find_critical(
             part = min(max(part, low + 0.02 * (high - low)), high - 0.02 * (high - low))
         try:
             middle = at(part)
-        except ConvergenceError:
+        except AnalysisError:  # no convergence, or the tangent of this very point is singular
             failures += 1
+            # Newton-Raphson does not converge at a corner, and round-off makes narrow brackets singular all over
+            resolved = max(s.tolerance, _RESOLVED) * max(abs(a[0]), abs(b[0]))
+            narrow = abs(a[0] - b[0]) <= resolved and high - low < 0.01
             if failures > 8:
-                if tight:  # Newton-Raphson does not converge at a corner
+                if narrow:
                     break
                 raise
             # from elsewhere between the ends it may succeed
             part = low + (0.1 + 0.09 * failures) * (high - low)
-            middle = at(part)
+            try:
+                middle = at(part)
+            except AnalysisError:
+                if narrow:
+                    break
+                raise
         if abs(middle[2][0]) < abs(best[2][0]):
             best = middle
         if middle[1] == before:

@@ -285,6 +285,33 @@ def test_unstable_path_goes_on_without_a_branch():
     assert step.summary["load_factor"] == 30.0
 
 
+@pytest.mark.parametrize("tolerance", [1e-6, 1e-9, 1e-10, 1e-12])
+def test_bracket_that_meets_the_singular_tangent_itself(tolerance):
+    """Steep two-bar truss: its sideways stiffness is one pivot, which vanishes in points that the search visits."""
+    model = Model(2, "steep truss")
+    model.section("bar", "stiffness", EA=1000.0, rhoA=0.0)
+    model.polyline("roof", [(-100.0, 0.0), (0.0, 250.0), (100.0, 0.0)], 1)
+    model.trusses("bars", "roof", "bar")
+    for end in ("start", "end"):
+        model.fix(f"roof:{end}", ["x", "y"])
+    model.force("P", "roof:corner_2", (0.0, -1.0))
+    model.static_step(
+        control="arc", until=np.inf, on="roof:corner_2", component="y", displacement=-120.0, size=0.002, largest=0.01,
+        points=300, stability=True, tolerance=tolerance,
+    )  # fmt: skip
+    start = np.hypot(100.0, 250.0)
+
+    def sideways(y):
+        length = np.hypot(100.0, y)
+        return (100.0 / length) ** 2 - (start / length - 1.0) * (y / length) ** 2
+
+    y = brentq(sideways, 150.0, 240.0, xtol=1e-13)
+    load = 2000.0 * (1.0 / np.hypot(100.0, y) - 1.0 / start) * y
+    found = solve(model).steps[0].summary["critical_points"][0]
+    assert found["kind"] == "bifurcation"
+    assert found["load_factor"] == pytest.approx(load, rel=max(tolerance, 1e-9))
+
+
 @pytest.mark.parametrize("side", [1.0, -1.0])
 def test_branch_where_guys_slacken(side):
     """A hinged strut with two guys: both slacken at a load where the stiffness aside jumps from that of the guys to

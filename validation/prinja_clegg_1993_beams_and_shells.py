@@ -1,0 +1,135 @@
+r"""Z-shaped cantilever, a deep cantilever that buckles sideways, a shallow shell that snaps through.
+
+      Z         60 level, 60 up by 30, 60 level; 20 wide, 1.7 thick, E = 2e5; 4000 up at its end
+      deep      100 long, 5 high, .2 thick, E = 10 000, G = 5000; a dead force at its end
+      shell     E = 69, nu = .3, 100 thick, pressure; on hinges along all edges
+                         ____________
+                    ___/              \___      rise .00020285 (x (L - x) + y (L - y)) over a square, L = 1570
+                    o                    o
+
+Source: N.K. Prinja, R.A. Clegg, "Assembly benchmark tests for 3-D beams and shells exhibiting geometric non-linear
+behaviour", NAFEMS R0029, Glasgow 1993, tests 3DNLG-1, 4 and 7.  The numbers were read in the verification manual of
+ANSYS Mechanical APDL (problems VMR029-T1, T4 and T7), which prints them after these tests; the points of the shell's
+path are those of a figure.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem_mbs import Model, solve
+from fem_mbs.validation.case import Curve, Findings, published
+from fem_mbs.validation.kinds import Kind, in_ansys_manual
+from fem_mbs.validation.shell_grids import shell, square
+
+CAPABILITY = "buckling"
+CASES = {
+    "B-Z": "deflection of a Z-shaped cantilever that is pulled straight",
+    "B-LATERAL": "lateral buckling of a deep cantilever",
+    "S-SHALLOW": "path of a shallow shell that snaps through under pressure",
+}
+DEVIATIONS = (
+    "Prinja and Clegg (1993), 3DNLG-7, as in VMR029-T7: limit pressures .06495 and .03084 stand beside a path whose "
+    "points are .063 and .03; the path is the reference here.",
+)
+
+
+def source(test: int) -> Kind:
+    return in_ansys_manual(f"Prinja and Clegg (1993), test 3DNLG-{test}", f"VMR029-T{test}")
+
+
+def reference() -> dict:
+    """Return the deflection of the Z, the load of lateral buckling, and the pressures of the shell by the deflection of
+    its middle."""
+    return {
+        "Z": "143.43",
+        "deep": "0.01892",
+        "shell": {"30": "0.042", "60": "0.06", "90": "0.063", "120": "0.056", "150": "0.048", "180": "0.037",
+                  "210": "0.031", "240": "0.03", "270": "0.05", "300": "0.096"},
+        "end": {"303.1": "0.1012"},
+    }  # fmt: skip
+
+
+def build(n: int = 18) -> Model:
+    """Return the Z of 3 n elements."""
+    model = Model(2, "Z-shaped cantilever")
+    E, width, thickness = 2e5, 20.0, 1.7
+    model.section("strip", "stiffness", EA=E * width * thickness, EI=E * width * thickness**3 / 12.0, GA=np.inf,
+                  rhoA=0.0)  # fmt: skip
+    model.polyline("Z", [(0.0, 0.0), (60.0, 0.0), (120.0, 30.0), (180.0, 30.0)], n)
+    model.beams("Z", "Z", "strip")
+    model.fix("Z:start")
+    model.force("P", "Z:end", (0.0, 4000.0))
+    model.sensor("end", "displacement", on="Z:end")
+    model.static_step(increments=40)
+    return model
+
+
+def deep(n: int) -> Model:
+    model = Model(3, "deep cantilever")
+    E, G, h, b = 1e4, 5000.0, 5.0, 0.2
+    model.section("deep", "stiffness", EA=E * b * h, EIy=E * h * b**3 / 12.0, EIz=E * b * h**3 / 12.0,
+                  GJ=G * h * b**3 / 3.0, GA=np.inf, rhoA=0.0)  # fmt: skip
+    model.line("beam", (0.0, 0.0, 0.0), (100.0, 0.0, 0.0), n)
+    model.beams("beam", "beam", "deep")
+    model.fix("beam:start")
+    model.force("P", "beam:end", (0.0, 1.0, 0.0))
+    model.buckling_step(count=2, sign="positive")
+    return model
+
+
+def shallow(n: int = 8) -> Model:
+    """Return a quarter of the shell, its middle pushed down by 300 in ten increments, then by 303.1."""
+    side = 785.0
+
+    def place(a, b):
+        x, y = side * a, side * b
+        return x, y, 0.00020285 * (2.0 * side**2 - x**2 - y**2)
+
+    model = shell(square(place, n, n, "quad8"), 69.0, 0.3, 100.0)
+    model.fix("s:bottom", ["y", "rotation x", "rotation z"])
+    model.fix("s:left", ["x", "rotation y", "rotation z"])
+    for edge in ("right", "top"):
+        model.fix(f"s:{edge}", ["x", "y", "z"])
+    model.pressure("p", "s:body", 1.0)
+    model.sensor("middle", "displacement", on="s:a")
+    for name, count, down in (("path", 10, 300.0), ("end", 1, 303.1)):
+        model.static_step(count, name, control="displacement", on="s:a", component="z", displacement=-down)
+    return model
+
+
+def check(f: Findings) -> None:
+    known = reference()
+    solution = solve(build())
+    u, share = solution.sensor("end").values, solution.steps[0].series["load factor"]
+    f.digits("B-Z", "deflection of the end of the Z, 54 elements", u[-1, 1], known["Z"], source(1))
+    load = solve(deep(32)).steps[0].summary["load_factors"][0]
+    f.digits(
+        "B-LATERAL", "load of lateral buckling, 32 elements", load, known["deep"], source(4), error=2e-4,
+        why="32 elements leave it, as of the strip of B-STRIP",
+    )  # fmt: skip
+    steps = solve(shallow()).steps
+    pressure = steps[0].series["load factor"].ravel()
+    for (down, text), value in zip(known["shell"].items(), pressure[1:], strict=True):
+        f.digits(
+            "S-SHALLOW", f"pressure at the deflection {down} of the middle, 8 x 8 elements of 8 nodes", value, text,
+            source(7), error=0.03, why="a point of a curve",
+        )  # fmt: skip
+    for down, text in known["end"].items():
+        f.digits(
+            "S-SHALLOW", f"pressure at the deflection {down} of the middle, 8 x 8 elements of 8 nodes",
+            steps[1].series["load factor"].ravel()[-1], text, source(7), error=0.01,
+            why="the mesh of the source is not known",
+        )  # fmt: skip
+    f.figure(
+        "Z-shaped cantilever",
+        [Curve(u[:, 1], 4000.0 * share.ravel(), "fem-mbs"), published("Prinja and Clegg (1993)", known["Z"], "4000")],
+        "Deflection of the end", "Load",
+    )  # fmt: skip
+    points = known["shell"] | known["end"]
+    f.figure(
+        "Shallow shell under pressure",
+        [Curve(30.0 * np.arange(len(pressure)), pressure, "fem-mbs", "o-"),
+         published("Prinja and Clegg (1993)", list(points), list(points.values()))],
+        "Deflection of the middle", "Pressure",
+    )  # fmt: skip
