@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -171,6 +173,21 @@ def test_its_equations_have_the_tangent_of_their_differences():
 def _second(m):
     m.body("other", (9.0, 9.0, 1.0), 1.0, (1.0, 1.0, 1.0))
     m.running("other", velocity=(1.0, 0.0, 0.0))
+
+
+@pytest.mark.parametrize("unit", [1e-8, 1.0, 1e5])
+def test_upwards_is_against_gravity_in_any_unit(unit):
+    """Gravity across the way, along it, and none."""
+    from fem_mbs.analysis.statics.running import _Running
+
+    def upwards(gravity, along):
+        return _Running._upwards(
+            SimpleNamespace(level=SimpleNamespace(gravity=np.array(gravity) * unit)), np.array(along)
+        )
+
+    assert upwards((3.0, 0.0, -4.0), (1.0, 0.0, 0.0)) == pytest.approx((-0.6, 0.0, 0.8))
+    for gravity in ((-9.81, 0.0, 0.0), (0.0, 0.0, 0.0)):
+        assert abs(upwards(gravity, (1.0, 0.0, 0.0))[0]) == 0.0
 
 
 @pytest.mark.parametrize(
