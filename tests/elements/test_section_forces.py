@@ -271,3 +271,22 @@ def test_forces_and_moments_at_offset_ends_are_those_at_the_nodes_moved_there():
     for j, name in enumerate(("T", "My", "Mz")):
         assert [found[f"{name} 1"], found[f"{name} 2"]] == pytest.approx([moments[0][j], moments[1][j]], abs=1e-14)
     assert found["T"] == pytest.approx(0.5 * (moments[0][0] + moments[1][0]), abs=1e-14)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_line_loads_with_functions_of_their_own(dimension):
+    """Two cantilevers in one model: each load follows its own function of time."""
+    pad = (0.0,) * (dimension - 2)
+    model = Model(dimension)
+    more = {"GJ": 1e5} if dimension == 3 else {}
+    model.section("s", "stiffness", EA=1e7, EI=EI, GA=1e6, rhoA=RHO, rhoI=0.0, **more)
+    for k, name in enumerate("ab"):
+        model.line(name, (0.0, float(k), *pad), (LENGTH, float(k), *pad), 1)
+        model.beams(name, name, "s")
+        model.fix(f"{name}:start")
+        model.line_load(f"q {name}", name, vector(dimension, 0.0, -Q), function=f"{k + 2} + t")
+        model.sensor(f"R {name}", "reaction", on=f"{name}:start")
+    model.linear_static_step()
+    series = solve(model).steps[-1].series
+    for k, name in enumerate("ab"):
+        assert series[f"sensor/R {name}"][-1, 1] == pytest.approx((k + 2) * Q * LENGTH, rel=1e-9)

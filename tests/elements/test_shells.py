@@ -400,4 +400,4 @@ def test_membranes_read_the_stiffness_of_their_rows(n):
     for e in range(2):
         S = np.zeros((lines, lines))
         membrane._matrix(par, e, S)
-        assert (S == stiffness[e]).all()
+        assert (stiffness[e] == S).all()
