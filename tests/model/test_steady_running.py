@@ -215,3 +215,17 @@ def test_a_model_in_the_plane_is_refused():
     m.steady_running_step()
     with pytest.raises(ModelError, match="steady running is for models in space"):
         solve(m)
+
+
+def test_a_sled_without_wheels():
+    """Nothing spins: the drive balances a drag, and the way is held by a planar joint."""
+    m = Model(3, gravity=(0.0, 0.0, -G))
+    m.body("sled", (0.0, 0.0, 0.3), 20.0, (1.0, 2.0, 3.0))
+    m.joint("snow", "planar", "ground", "sled", point=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0))
+    m.force("drag", "sled", (-70.0, 0.0, 0.0))
+    m.force("drive", "sled", (1.0, 0.0, 0.0), function=0.0, follower=True)
+    m.running("sled", velocity=(3.0, 0.0, 0.0))
+    m.steady_running_step("drive")
+    report = solve(m).steps[0].report
+    assert report.efforts["drive"] == pytest.approx(70.0, rel=1e-9)
+    assert report.spins == {}
