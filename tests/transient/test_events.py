@@ -226,21 +226,59 @@ def test_the_energy_goes_on_where_springs_turn(dimension):
     assert total[step.time > happened(s)[0][1]] == pytest.approx(work, rel=1e-9)
 
 
-def test_a_joint_that_begins_beyond_the_value_does_not_pass_it():
-    """A wheel turns past 1 rad in the first step, and goes on from 2 rad in the next."""
-    m = Model(2)
-    m.body("wheel", (0.0, 0.0), 1.0, 0.1)
-    m.joint("axle", "revolute", "ground", "wheel", point=(0.0, 0.0))
-    m.initial("wheel", spin=2.0)
-    m.force("other", "wheel", (1.0, 0.0))
-    m.sensor("place", "position", on="wheel")
+def turning_wheel(dimension: int) -> Model:
+    """A wheel on an axle at 2 rad/s; in space its angle is an output of the joint."""
+    z = (0.0,) * (dimension - 2)
+    m = Model(dimension)
+    m.body("wheel", (0.0, 0.0, *z), 1.0, 0.1 if dimension == 2 else (0.1, 0.1, 0.1))
+    axis = {} if dimension == 2 else {"axis": (0, 0, 1)}
+    m.joint("axle", "revolute", "ground", "wheel", point=(0.0, 0.0, *z), **axis)
+    m.initial("wheel", spin=2.0 if dimension == 2 else (0.0, 0.0, 2.0))
     m.sensor("angle", "joint", on="axle")
+    return m
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_joint_that_begins_beyond_the_value_does_not_pass_it(dimension):
+    """A wheel turns past 1 rad in the first step, and goes on from 2 rad in the next."""
+    m = turning_wheel(dimension)
+    m.force("other", "wheel", np.eye(dimension)[0])
     m.event("past", "angle", 1.0, "rising", "off", "other")
     for _ in range(2):
         m.transient_step(1.0, 0.03125)
     s = solve(m)
     assert happened(s) == [("past", pytest.approx(0.5, abs=1e-3))]
     assert happened(s, 1) == []
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_joint_may_pass_the_value_in_the_first_step(dimension):
+    m = turning_wheel(dimension)
+    m.event("past", "angle", 1.0, "rising")
+    m.transient_step(1.2, 0.6)
+    # a part of length t of the first step turns by 2 atan(t)
+    assert happened(solve(m)) == [("past", pytest.approx(np.tan(0.5), abs=1e-12))]
+
+
+@pytest.mark.parametrize("coil", [False, True])
+def test_the_blow_of_a_driver_counts_where_springs_turn(coil):
+    """A driven arm is held at 1 rad; what its free end stores in a spring is no work of the blow."""
+    m = Model(2)
+    m.body("arm", mass=2.0, inertia=0.2, position=(0.5, 0))
+    m.body("flail", mass=1.0, inertia=0.1, position=(1.4, 0))
+    m.joint("drive", "revolute", "ground", "arm", point=(0, 0), function="2*t")
+    m.joint("pin", "revolute", "arm", "flail", point=(1, 0))
+    if coil:
+        m.joint_spring("coil", "pin", 30.0)
+    m.initial("flail", spin=7.0)
+    m.sensor("angle", "joint", on="drive")
+    m.event("stop", "angle", 1.0, "rising", "switch", "drive", 0.0)
+    m.transient_step(1.0, 0.01)
+    step = solve(m).steps[0]
+    assert step.summary["energy"]["closing_error_relative"] < 1e-12
+    # once the arm stands, its drive does no work
+    late = step.time > 0.5 + 1e-9
+    assert np.ptp(step.ledger("driver work")[late]) < 1e-12
 
 
 def test_the_earliest_of_two_events_in_a_step_counts():
