@@ -110,15 +110,16 @@ def test_load_control_that_looks_at_stability_ends_at_the_limit_point():
     assert w.max() < LIMIT.x
 
 
+@pytest.mark.parametrize("increments", [3, 4])
 @pytest.mark.parametrize("unit", [1.0, 1e4, 1e-4])
-def test_snap_through_under_load_control_is_told(unit):
+def test_snap_through_under_load_control_is_told(unit, increments):
     """The far branch is reached, and the load factors between which the equilibrium jumps enclose the limit load.
 
     A load that is given in another unit, with another factor, is the same load.
     """
     model = arch(load=unit)
     model.fix("apex", ["x"])
-    model.static_step(until=-1.5 * LIMIT.fun / unit, increments=3)
+    model.static_step(until=-1.5 * LIMIT.fun / unit, increments=increments)
     solution = solve(model)
     step = solution.steps[0].summary
     ((low, high),) = np.array(step["snap_through"]) * unit
