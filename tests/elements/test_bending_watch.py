@@ -41,6 +41,20 @@ def test_twist_and_exact_beams_do_not_count():
     assert cantilever(2, 40.0) == [] and cantilever(3, 40.0) == []
 
 
+def test_a_motion_that_ends_bent_tells_the_angle():
+    """The end of the beam is turned slowly, by 34 degrees per element."""
+    m = Model(2)
+    m.section("s", "stiffness", EA=1e8, EI=EI, rhoA=1.0)
+    m.line("l", (0.0, 0.0), (1.0, 0.0), n=4)
+    m.beams("blade", on="l", section="s", strains="generalised", damping=1e-3)
+    m.fix("l:start")
+    m.motion("turn", "l:end", "rotation", f"{np.deg2rad(34.0) * 4.0} * sin(pi/2 * t)**2")
+    m.transient_step(1.0, 0.02)
+    told = [text for text in solve(m).summary["steps"][0]["warnings"] if "bending" in text]
+    assert len(told) == 1 and told[0].startswith('Beam "blade": bending of one element reached ')
+    assert float(told[0].split("reached ")[1].split()[0]) == pytest.approx(34.0, abs=0.5)  # printed as a whole number
+
+
 def test_bent_shells_are_told_too():
     n, t = 3, 0.001
     told = {}

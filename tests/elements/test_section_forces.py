@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from fem_mbs import Model, solve
+from fem_mbs.elements.beams.beam3d_common import OUTPUTS, section_forces
 
 LENGTH, Q, EI, RHO, G = 2.0, 10.0, 1e5, 3.0, 9.81
 PLANE, SPACE = ("N_p", "Q_p", "M_p", "N_q", "Q_q", "M_q"), ("N 1", "Vy 1", "Mz 1", "N 2", "Vy 2", "Mz 2")
@@ -247,3 +248,45 @@ def test_damped_sections_carry_what_the_wall_bears(dimension, strains, step):
     for name, column in at.items():
         bound = tolerance * np.abs(wall).max()
         assert read(name)[inside, 0][late] == pytest.approx(-wall[late, column], abs=bound), name
+
+
+def test_forces_and_moments_at_offset_ends_are_those_at_the_nodes_moved_there():
+    """Forces along the element act on the nodes, section forces are about the ends of the arms, in the ends' axes."""
+    rng = np.random.default_rng(2)
+    f9, acting, arms, weight = rng.normal(size=9), rng.normal(size=12), rng.normal(size=(2, 3)), 0.6
+    axes = np.array([np.linalg.qr(rng.normal(size=(3, 3)))[0] for _ in range(2)])
+    out = np.zeros(len(OUTPUTS))
+    section_forces(f9, acting, axes.reshape(6, 3), arms, weight, out)
+    found = dict(zip((name.partition(" [")[0] for name in OUTPUTS), out, strict=True))
+    forces, moments = [], []
+    for end, side in enumerate((-1.0, 1.0)):
+        F = acting[6 * end : 6 * end + 3] + side * f9[:3]
+        about_node = acting[6 * end + 3 : 6 * end + 6]
+        M = f9[3 + 3 * end : 6 + 3 * end] + about_node - np.cross(arms[end], acting[6 * end : 6 * end + 3])
+        forces.append(side * weight * axes[end] @ F)
+        moments.append(side * weight * axes[end] @ M)
+    for j, name in enumerate(("N", "Vy", "Vz")):
+        assert [found[f"{name} 1"], found[f"{name} 2"]] == pytest.approx([forces[0][j], forces[1][j]], abs=1e-14)
+        assert found[name] == pytest.approx(0.5 * (forces[0][j] + forces[1][j]), abs=1e-14)
+    for j, name in enumerate(("T", "My", "Mz")):
+        assert [found[f"{name} 1"], found[f"{name} 2"]] == pytest.approx([moments[0][j], moments[1][j]], abs=1e-14)
+    assert found["T"] == pytest.approx(0.5 * (moments[0][0] + moments[1][0]), abs=1e-14)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_line_loads_with_functions_of_their_own(dimension):
+    """Two cantilevers in one model: each load follows its own function of time."""
+    pad = (0.0,) * (dimension - 2)
+    model = Model(dimension)
+    more = {"GJ": 1e5} if dimension == 3 else {}
+    model.section("s", "stiffness", EA=1e7, EI=EI, GA=1e6, rhoA=RHO, rhoI=0.0, **more)
+    for k, name in enumerate("ab"):
+        model.line(name, (0.0, float(k), *pad), (LENGTH, float(k), *pad), 1)
+        model.beams(name, name, "s")
+        model.fix(f"{name}:start")
+        model.line_load(f"q {name}", name, vector(dimension, 0.0, -Q), function=f"{k + 2} + t")
+        model.sensor(f"R {name}", "reaction", on=f"{name}:start")
+    model.linear_static_step()
+    series = solve(model).steps[-1].series
+    for k, name in enumerate("ab"):
+        assert series[f"sensor/R {name}"][-1, 1] == pytest.approx((k + 2) * Q * LENGTH, rel=1e-9)

@@ -12,6 +12,7 @@ from shell_meshes import ALL, LINEAR, flat, grid, last, linear_of, model_of, mov
 
 from fem_mbs import Mesh, Model, ModelError, solve
 from fem_mbs.elements.registry import element_type
+from fem_mbs.elements.shells import membrane
 from fem_mbs.elements.shells.natural import Columns, reference_values
 from fem_mbs.properties.shells import Layer, make_shell_section
 from fem_mbs.properties.solids import make_solid_material
@@ -387,3 +388,16 @@ def test_wrong_cells_are_refused():
     plane.mesh("s", grid(lambda a, b: (a, b, 0 * a), 1, 1))
     with pytest.raises(ModelError, match="dimension = 3"):
         plane.shells("shell", on="s", material="m", thickness=0.1)
+
+
+@pytest.mark.parametrize("n", [3, 4])
+def test_membranes_read_the_stiffness_of_their_rows(n):
+    rng = np.random.default_rng(n)
+    lines = membrane.MembraneColumns(n).strains
+    A, X = rng.normal(size=(2, lines, lines)), rng.normal(size=(2, n, 3))
+    stiffness = A @ A.transpose(0, 2, 1)
+    par = membrane.membrane_rows(X, stiffness, rng.normal(size=(2, 3, lines)), damping=0.3)
+    for e in range(2):
+        S = np.zeros((lines, lines))
+        membrane._matrix(par, e, S)
+        assert (stiffness[e] == S).all()

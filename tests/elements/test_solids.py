@@ -11,7 +11,7 @@ from solid_meshes import Part, grid
 from fem_mbs.contract import KINETIC, LEDGER, LX, LZ, PX, STRAIN
 from fem_mbs.elements.registry import element_type
 from fem_mbs.elements.solids import mass as solid_mass
-from fem_mbs.elements.solids import shapes
+from fem_mbs.elements.solids import plane, shapes
 from fem_mbs.elements.solids import space as solid
 from fem_mbs.elements.solids.material import isotropic, orthotropic, thermal_strain, turned
 from fem_mbs.elements.solids.strains import inverse3
@@ -101,6 +101,46 @@ def test_faces_close_the_cell_and_point_outwards(cell):
     assert volume > 0
     assert np.abs(total).max() < 1e-13
     assert flux == pytest.approx(dim * volume, rel=1e-12)
+
+
+def distorted_cell(cell):
+    """The nodes of a distorted, stretched cell, at x > 0."""
+    X = shapes.local_nodes(cell)
+    X = X + 0.15 * np.random.default_rng(8).uniform(-1.0, 1.0, X.shape)
+    return X * (1.0, 2.0, 0.7)[: X.shape[1]] + 3.0
+
+
+@pytest.mark.parametrize("name", solid.KINDS)
+def test_gradients_and_volumes_at_integration_points_in_space(name):
+    """The gradients reproduce linear fields; the volumes are determinants times weights."""
+    kind, (cell, integration, modes) = list(solid.KINDS).index(name), solid.KINDS[name]
+    X = distorted_cell(cell)
+    n, (x, weights) = len(X), shapes.rule(cell, integration)
+    g, w = np.zeros((len(weights), 3, n)), np.zeros(len(weights))
+    gm = np.zeros((len(weights) if modes else 0, 3, 3))
+    solid._geometry(kind, solid.parameters(X[None], np.eye(6))[0], n, g, w, gm, np.zeros((3, 3)), np.zeros((3, 3)))
+    assert np.abs(np.einsum("qia,aj->qij", g, X) - np.eye(3)).max() < 1e-12
+    assert np.abs(g.sum(axis=2)).max() < 1e-12
+    J = np.einsum("ai,qka->qik", X, shapes.gradients(cell, x))
+    assert w == pytest.approx(weights * np.linalg.det(J), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", plane.KINDS)
+def test_gradients_and_volumes_at_integration_points_in_the_plane(name):
+    """Rings have the quotients N/X of the hoop strain too, and the volume of one radian."""
+    kind, (cell, integration, ring) = list(plane.KINDS).index(name), plane.KINDS[name]
+    X = distorted_cell(cell)
+    n, (x, weights) = len(X), shapes.rule(cell, integration)
+    g, w = np.zeros((len(weights), 3, n)), np.zeros(len(weights))
+    par = np.zeros(plane.NODES + 2 * n)
+    par[plane.THICKNESS], par[plane.NODES :] = 1.3, X.ravel()
+    plane._geometry(kind, par, n, g, w)
+    assert np.abs(np.einsum("qia,aj->qij", g[:, :2], X) - np.eye(2)).max() < 1e-12
+    assert np.abs(g[:, :2].sum(axis=2)).max() < 1e-12
+    N, J = shapes.shape_functions(cell, x), np.einsum("ai,qka->qik", X, shapes.gradients(cell, x))
+    radius = N @ X[:, 0]
+    assert w == pytest.approx(1.3 * weights * np.linalg.det(J) * (radius if ring else 1.0), rel=1e-12)
+    assert g[:, 2] == pytest.approx(N / radius[:, None] if ring else np.zeros_like(N), rel=1e-12)
 
 
 @pytest.mark.parametrize("key", shapes.RULES, ids=str)

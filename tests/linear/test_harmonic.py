@@ -17,7 +17,7 @@ from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.modelfile.read import load_model
 from fem_mbs.plot.figures import plot_all
 from fem_mbs.results.reader import Results
-from fem_mbs.solvers.eigen.frequency_response import DirectResponse, ModalResponse
+from fem_mbs.solvers.eigen.frequency_response import DirectResponse, ModalResponse, SingularShift
 
 ENDS = {"left": "rod:start", "right": "rod:end"}
 M, K, C, F = 2.0, 800.0, 3.0, 5.0
@@ -200,6 +200,19 @@ def test_modal_damping_and_free_parts():
     assert few.residual == 3  # what is left of six unknowns: nothing is lost
     plain = DirectResponse(k, none, mass, 0.0, w).solve(w, right[:, 0])
     np.testing.assert_allclose(few.solve(w, right[:, 0]), plain, rtol=1e-6)
+
+
+@pytest.mark.parametrize("off", [0.0, 2e-15, -2e-15, 1e-14])
+def test_an_undamped_mode_at_its_frequency_is_told_within_round_off(off):
+    """It has no finite answer; a force that does not excite it has one."""
+    k, mass = diags([100.0, 300.0, 700.0]).tocsr(), diags([1.0, 2.0, 3.0]).tocsr()
+    right = np.ones((3, 1))
+    job = ModalResponse(k, 0.0 * mass, mass, right, 0.0, np.zeros(0), 30.0)
+    w = float(np.sqrt(150.0)) * (1.0 + off)
+    with pytest.raises(SingularShift):
+        job.solve(w, right[:, 0])
+    found = job.solve(w, np.array((1.0, 0.0, 1.0)))
+    assert found == pytest.approx(np.array((1.0 / (100.0 - w * w), 0.0, 1.0 / (700.0 - 3.0 * w * w))), rel=1e-9)
 
 
 def test_modes_without_residual_vectors():

@@ -9,6 +9,8 @@ from scipy.spatial.transform import Rotation
 from solid_meshes import grid
 
 from fem_mbs import Model, solve
+from fem_mbs.analysis.linear.linearised import Linearised
+from fem_mbs.analysis.loading import Loading
 from fem_mbs.errors import ModelError
 from fem_mbs.meshes.mesh import CellBlock, Mesh
 
@@ -568,3 +570,18 @@ def test_bearings_with_unsymmetric_matrices():
     w = 2.0 * np.pi
     u = np.linalg.solve(S + 1j * w * D - w * w * np.eye(2), load)
     assert s.response("way").values[0] == pytest.approx(u, rel=1e-9)
+
+
+def test_shapes_without_displacements_stay_where_they_are():
+    """A mode of other unknowns alone moves nothing, and divides nothing by its size."""
+    m = Model(2)
+    m.section("rope", "stiffness", EA=200.0, rhoA=0.01)
+    m.line("rope", (0.0, 0.0), (1.0, 0.0), 2)
+    m.trusses("rope", "rope", "rope")
+    compiled = m.compile(False)
+    linear = Linearised(compiled, compiled.system.initial_state(), 0.0, Loading(compiled))
+    still, moving = np.zeros(compiled.system.n_dof), np.zeros(compiled.system.n_dof)
+    moving[0] = 7.0
+    shapes = linear.reported.shapes(np.column_stack((still, moving)))
+    assert (shapes["Q"][0] == linear.state.Q[0]).all() and (shapes["U"][0] == 0.0).all()
+    assert shapes["U"][1, 0] == pytest.approx(0.1 * compiled.system.length)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from fem_mbs import Model, ModelError, linearise, load_model, run, solve
+from fem_mbs.elements.paths import curve as elements
 from fem_mbs.errors import AnalysisError
 from fem_mbs.validation.case import constancy, energy_error
 
@@ -266,6 +267,21 @@ def test_profiles_that_do_not_fit():
     m.body("b", (1.0, 0.0, 0.0), 1.0, (0.1, 0.1, 0.1))
     with pytest.raises(ModelError, match='a "cam" joint is one of the plane; in space there are'):
         m.joint("j", "cam", "ground", "b", curve="c", curve_b="d")
+
+
+@pytest.mark.parametrize("radius", [0.4, 0.9, 1.3])
+def test_round_followers_in_a_round_hollow_fit_by_their_curvatures(radius):
+    """In a hollow of radius 1 the follower bends by 1/r against it: the difference over the sum."""
+    m = Model(2)
+    m.curve("hollow", x="cos(t)", y="sin(t)", **ROUND)
+    m.curve("round", x=f"{1.0 - radius} + {radius}*cos(t)", y=f"{radius}*sin(t)", **ROUND)
+    m.body("b", (1.0 - radius, 0.0), 1.0, 0.1)
+    m.joint("j", "cam", "ground", "b", point=(1.0, 0.0), curve="hollow", curve_b="round")
+    (par,) = [b.par for b in m.compile(False).system.blocks if b.type.name == "curve_on_curve2"]
+    wanted = (1.0 / radius - 1.0) / (1.0 / radius + 1.0)
+    for a, b in ((0.0, 0.0), (1.0, 2.0), (4.0, 0.3)):
+        found = elements._interference(par, 0, a, b, np.zeros((5, 2)))
+        assert abs(found) == pytest.approx(abs(wanted), abs=1e-4)
 
 
 def test_a_cam_that_cuts_into_its_follower():

@@ -479,6 +479,22 @@ def test_turning_joints_book_their_loss(kind):
     assert tangent_check(turning(kind), 1e-3, size=0.01).error < 1e-6
 
 
+def test_friction_of_a_ball_joint_reports_moment_force_and_speed():
+    """The weight presses, the surface slides with r w, and the moment is r N m(r w)."""
+    model = turning("spherical")
+    model.steps.clear()
+    model.transient_step(3e-3, 1e-3)
+    for name in ("moment", "normal force", "sliding speed"):
+        model.sensor(name, "element", on="rub", quantity=name)
+    series = solve(model).steps[0].series
+    w = np.linalg.norm(series["sensor/w"], axis=1)
+    speed = 0.02 * 0.5 * (w[:-1] + w[1:])
+    m = np.tanh(speed / 0.05) * (MU + (0.4 - MU) * np.exp(-((speed / 0.3) ** 2)))
+    assert series["sensor/normal force"][1:, 0] == pytest.approx(2.0 * G, rel=1e-9)
+    assert series["sensor/sliding speed"][1:, 0] == pytest.approx(speed, rel=1e-4)
+    assert series["sensor/moment"][1:, 0] == pytest.approx(0.02 * 2.0 * G * m, rel=1e-4)
+
+
 def test_ball_joint_turns_as_euler_s_equations_with_friction():
     """An unsymmetric body about its fixed centre, N = m g: against the ODE; order 2, one-state rules likewise."""
     J = np.array((0.02, 0.03, 0.04))

@@ -102,6 +102,25 @@ def test_statics_of_a_moment_on_the_slider(kind, dimension):
     assert reaction[-1] == pytest.approx(0.02, rel=1e-6)  # on the beam
 
 
+@pytest.mark.parametrize(("kind", "dimension"), KINDS)
+def test_moment_on_the_line_is_that_about_the_point_where_the_slider_is(kind, dimension):
+    """A force on a body beside the line: the joint gives the line this force, and its moment about the point."""
+    m = wire(dimension, n=1)
+    for place in ("w:start", "w:end"):
+        m.fix(place)
+    off, force = (0.05, 0.4, -0.3), (0.0, -0.2, 0.5)
+    with_slider(m, kind, (1.2, 0.0, 0.0), off=off, function="0*t")
+    if kind == "cylindrical_along_beam":
+        m.bushing("soft", "ground", "b", np.array((0.0, 0.0, 0.0, 1e-6, 0.0, 0.0)), point=(1.2, 0.0, 0.0))
+        force = (0.0, 0.5 * off[1], 0.5 * off[2])  # nothing else holds its rotation
+    m.force("F", "b", force[:dimension])
+    m.sensor("on the line", "reaction", on="bore")
+    m.linear_static_step()
+    found = solve(m).sensor("on the line").values[-1]
+    moment = np.cross(off, force) if dimension == 3 else np.cross((*off[:2], 0.0), (*force[:2], 0.0))[2:]
+    assert found == pytest.approx([*force[:dimension], *moment], abs=1e-9)
+
+
 def test_small_motions_about_the_bottom_of_an_arc():
     """A body on a held arc swings like a compound pendulum: (m g r/(m r^2 + J))^(1/2)."""
     m = Model(2, gravity=(0.0, -9.81))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -173,6 +175,21 @@ def _second(m):
     m.running("other", velocity=(1.0, 0.0, 0.0))
 
 
+@pytest.mark.parametrize("unit", [1e-8, 1.0, 1e5])
+def test_upwards_is_against_gravity_in_any_unit(unit):
+    """Gravity across the way, along it, and none."""
+    from fem_mbs.analysis.statics.running import _Running
+
+    def upwards(gravity, along):
+        return _Running._upwards(
+            SimpleNamespace(level=SimpleNamespace(gravity=np.array(gravity) * unit)), np.array(along)
+        )
+
+    assert upwards((3.0, 0.0, -4.0), (1.0, 0.0, 0.0)) == pytest.approx((-0.6, 0.0, 0.8))
+    for gravity in ((-9.81, 0.0, 0.0), (0.0, 0.0, 0.0)):
+        assert abs(upwards(gravity, (1.0, 0.0, 0.0))[0]) == 0.0
+
+
 @pytest.mark.parametrize(
     ("change", "efforts", "message"),
     [
@@ -198,3 +215,17 @@ def test_a_model_in_the_plane_is_refused():
     m.steady_running_step()
     with pytest.raises(ModelError, match="steady running is for models in space"):
         solve(m)
+
+
+def test_a_sled_without_wheels():
+    """Nothing spins: the drive balances a drag, and the way is held by a planar joint."""
+    m = Model(3, gravity=(0.0, 0.0, -G))
+    m.body("sled", (0.0, 0.0, 0.3), 20.0, (1.0, 2.0, 3.0))
+    m.joint("snow", "planar", "ground", "sled", point=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0))
+    m.force("drag", "sled", (-70.0, 0.0, 0.0))
+    m.force("drive", "sled", (1.0, 0.0, 0.0), function=0.0, follower=True)
+    m.running("sled", velocity=(3.0, 0.0, 0.0))
+    m.steady_running_step("drive")
+    report = solve(m).steps[0].report
+    assert report.efforts["drive"] == pytest.approx(70.0, rel=1e-9)
+    assert report.spins == {}

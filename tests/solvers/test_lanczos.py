@@ -8,6 +8,7 @@ import pytest
 import scipy.linalg
 from complex_problems import agree, beam, check_pairs, rigid, shaft
 
+from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.eigen import complex_modes as module
 from fem_mbs.solvers.eigen.complex_modes import complex_modes
 from fem_mbs.solvers.eigen.lanczos import TwoSidedLanczos
@@ -45,6 +46,26 @@ def test_d2_pinned_shaft(way):
     assert modes.biorthogonality < 1e-10
     assert (modes.rigid, modes.zeros) == (0, 0)
     check_pairs(modes, *model)
+
+
+def chain(n=30):
+    """Springs of unit stiffness between n places, held at one end."""
+    K = 2.0 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1)
+    K[-1, -1] = 1.0
+    return K
+
+
+def test_masses_that_joints_hold_leave_nothing_to_search():
+    """The only mass is held by the constraint; with a damper elsewhere there is something to look for."""
+    K, M, G = chain(), np.zeros((30, 30)), np.eye(30)[:1]
+    M[0, 0] = 1.0
+    with pytest.raises(AnalysisError, match="no mass can move"):
+        _ = Inverse(QuadraticPencil(M, 0.0 * M, K, G), 0.0).unit
+    C = np.zeros((30, 30))
+    C[-1, -1] = 2.0
+    pencil = QuadraticPencil(M, C, K, G)
+    # p c + k = 0, with the stiffness of 29 springs in a row at the damper
+    assert Inverse(pencil, 0.0).unit == pytest.approx(pencil.time * (1.0 / 29.0) / 2.0, rel=1e-9)
 
 
 def recurrence(full, steps=40):

@@ -219,6 +219,22 @@ def forgetful(monkeypatch, times, mode, M, for_good=False):
     return made
 
 
+@pytest.mark.parametrize("shift", [0.0, 50.0])
+def test_probe_measures_the_nearest_mode_that_is_not_known(shift):
+    """Lanczos with as many steps as there are modes left finds the largest 1/|w^2 - s| exactly."""
+    rng = np.random.default_rng(4)
+    n = 12
+    w2 = np.sort(rng.uniform(100.0, 900.0, n))
+    Q = np.linalg.qr(rng.standard_normal((n, n)))[0]
+    m = rng.uniform(0.5, 2.0, n)
+    K = csr_matrix(np.sqrt(m)[:, None] * (Q * w2) @ Q.T * np.sqrt(m))
+    problem = modes_module._RealProblem(csr_matrix(0.5 * (K + K.T)), diags(m).tocsr())
+    factors = problem._positive(shift)
+    for known in (0, 1, 4):
+        vectors = Q[:, :known] / np.sqrt(m)[:, None]
+        assert problem._ritz(factors, vectors, n) == pytest.approx(1.0 / (w2[known] - shift), rel=1e-9)
+
+
 def test_missed_mode_is_found_by_the_probe(monkeypatch, bar):
     K, M, exact = bar
     mode = real_modes(K, M, 8).vectors[:, 1]

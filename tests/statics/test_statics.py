@@ -16,8 +16,8 @@ from fem_mbs.solvers.linear.saddle import negative_determinant
 from fem_mbs.solvers.stepping import layout as S
 
 
-def arch(dimension: int = 2) -> Model:
-    """Von Mises' truss: two bars from (-1, 0) and (1, 0) to the apex (0, 0.3), EA = 1000."""
+def arch(dimension: int = 2, load: float = 1.0) -> Model:
+    """Von Mises' truss: two bars from (-1, 0) and (1, 0) to the apex (0, 0.3), EA = 1000, and the ``load`` on it."""
     model = Model(dimension)
     model.section("bar", "stiffness", EA=1000.0, rhoA=0.0)
     z = (0.0,) * (dimension - 2)
@@ -29,7 +29,7 @@ def arch(dimension: int = 2) -> Model:
     model.fix("right")
     if dimension == 3:
         model.fix("apex", ["z"])
-    model.force("P", "apex", (0.0, -1.0, *z))
+    model.force("P", "apex", (0.0, -load, *z))
     model.sensor("apex", "displacement", on="apex")
     return model
 
@@ -110,18 +110,23 @@ def test_load_control_that_looks_at_stability_ends_at_the_limit_point():
     assert w.max() < LIMIT.x
 
 
-def test_snap_through_under_load_control_is_told():
-    """The far branch is reached, and the load factors between which the equilibrium jumps enclose the limit load."""
-    model = arch()
+@pytest.mark.parametrize("increments", [3, 4])
+@pytest.mark.parametrize("unit", [1.0, 1e4, 1e-4])
+def test_snap_through_under_load_control_is_told(unit, increments):
+    """The far branch is reached, and the load factors between which the equilibrium jumps enclose the limit load.
+
+    A load that is given in another unit, with another factor, is the same load.
+    """
+    model = arch(load=unit)
     model.fix("apex", ["x"])
-    model.static_step(until=-1.5 * LIMIT.fun, increments=3)
+    model.static_step(until=-1.5 * LIMIT.fun / unit, increments=increments)
     solution = solve(model)
     step = solution.steps[0].summary
-    ((low, high),) = step["snap_through"]
+    ((low, high),) = np.array(step["snap_through"]) * unit
     assert low <= -LIMIT.fun <= high
     assert high - low < 5e-3 * -LIMIT.fun
     w = -solution.sensor("apex").values[:, 1]
-    load = solution.steps[0].series["load factor"]
+    load = solution.steps[0].series["load factor"] * unit
     assert w[-1] > 0.6
     assert [arch_load(x) for x in w] == pytest.approx(load, rel=1e-8, abs=1e-8)
     assert step["negative_eigenvalues"] == 0
@@ -170,6 +175,26 @@ def test_rod_beside_the_vertical_hangs_down(dimension, options, angle):
         assert step.series["negative eigenvalues"][-1] == 0
     else:
         assert step.summary["negative_eigenvalues"] == 0
+
+
+@pytest.mark.parametrize(("until", "end"), [(0.5, 1.0), (1.5, -1.0)])
+def test_rod_between_two_forces_follows_the_one_that_remains(until, end):
+    """Two forces cancel at the factor 1, where the rod may point anywhere; then one of them changes."""
+    model = Model(2)
+    model.section("rod", "stiffness", EA=1e6, EI=1e3, rhoA=0.0)
+    model.line("rod", (0.0, 0.0), (0.3, 0.954), 2)
+    model.beams("rod", "rod", "rod")
+    model.fix("rod:start", ["x", "y"])
+    model.force("right", "rod:end", (10.0, 0.0))
+    model.force("left", "rod:end", (-10.0, 0.0))
+    model.sensor("tip", "position", on="rod:end")
+    model.static_step(stability=True)
+    model.static_step(vary=["left"], until=until, stability=True)
+    solution = solve(model)
+    assert solution.steps[0].series["sensor/tip"][-1] == pytest.approx((0.3, 0.954), abs=1e-6)
+    length = np.hypot(0.3, 0.954) * (1.0 + 5.0 / 1e6)
+    assert solution.steps[1].series["sensor/tip"][-1] == pytest.approx((end * length, 0.0), abs=1e-5)
+    assert solution.steps[1].series["negative eigenvalues"][-1] == 0
 
 
 @pytest.mark.parametrize("options", [{}, {"stability": True}], ids=str)

@@ -175,6 +175,112 @@ def test_a_driver_stops_at_once():
     assert kinetic[late].max() < 0.5 * kinetic[1] and kinetic[late].min() > 0.01 * kinetic[1]
 
 
+def test_what_has_yielded_in_a_step_that_is_cut_comes_back():
+    """A spring is drawn out at a constant speed; an event in the middle of a step does not make it yield further."""
+    stiffness, limit, speed = 1000.0, 40.0, 0.3
+    m = Model(2)
+    m.node("end", (1.0, 0.0))
+    m.point_mass("mass", "end", 2.0)
+    m.fix("end", ["y"])
+    m.initial("end", velocity=(speed, 0.0))
+    m.motion("pull", "end", "x", f"{speed}*t")
+    m.spring("link", "ground", "end", stiffness, point_a=(0.0, 0.0), yield_force=limit)
+    m.force("other", "end", (1.0, 0.0))
+    m.sensor("place", "position", on="end")
+    m.sensor("force", "element", on="link", quantity="force")
+    m.event("middle", "place.x", 1.15037, "rising", "off", "other")
+    m.transient_step(1.0, 0.02)
+    s = solve(m)
+    assert happened(s) == [("middle", pytest.approx(0.15037 / speed, abs=1e-12))]
+    step = s.steps[0]
+    place, force = step.series["sensor/place"][:, 0], step.series["sensor/force"][:, 0]
+    beyond = place[:-1] > 1.0 + limit / stiffness
+    assert beyond.sum() > 30 and force[1:][beyond] == pytest.approx(limit, rel=1e-12)
+    assert step.ledger("dissipated")[-1] == pytest.approx(limit * (speed - limit / stiffness), rel=1e-9)
+    assert step.summary["energy"]["closing_error_relative"] < 1e-12
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_the_energy_goes_on_where_springs_turn(dimension):
+    """A flywheel on a torsion spring loses its moment on the way: the balance closes over the event."""
+    z = (0.0,) * (dimension - 2)
+    m = Model(dimension)
+    m.body("wheel", mass=2.0, inertia=0.4 if dimension == 2 else (0.4, 0.4, 0.4), position=(0.0, 0.0, *z))
+    m.joint(
+        "axle", "revolute", "ground", "wheel", point=(0.0, 0.0, *z), **({} if dimension == 2 else {"axis": (0, 0, 1)})
+    )
+    m.joint_spring("coil", "axle", 8.0)
+    m.moment("push", "wheel", 6.0 if dimension == 2 else (0.0, 0.0, 6.0))
+    m.sensor("angle", "joint", on="axle")
+    m.event("let go", "angle", 1.0, "rising", "off", "push")
+    m.transient_step(1.0, 0.02)
+    s = solve(m)
+    # about M/k = 0.75 by w^2 = 20 it reaches 1 at cos(w t) = -1/3
+    assert happened(s) == [("let go", pytest.approx(np.arccos(-1.0 / 3.0) / np.sqrt(20.0), rel=2e-3))]
+    step = s.steps[0]
+    assert step.summary["energy"]["closing_error_relative"] < 1e-12
+    work = step.ledger("load work")[-1]
+    # in space its rotation in a step counts as 2 tan(angle/2): up to w = 3/s in steps of 0.02 s, less than 1e-3 more
+    assert work == pytest.approx(6.0, rel=1e-9 if dimension == 2 else 1e-3)
+    total = step.ledger("kinetic") + step.ledger("strain")
+    assert total[step.time > happened(s)[0][1]] == pytest.approx(work, rel=1e-9)
+
+
+def turning_wheel(dimension: int) -> Model:
+    """A wheel on an axle at 2 rad/s; in space its angle is an output of the joint."""
+    z = (0.0,) * (dimension - 2)
+    m = Model(dimension)
+    m.body("wheel", (0.0, 0.0, *z), 1.0, 0.1 if dimension == 2 else (0.1, 0.1, 0.1))
+    axis = {} if dimension == 2 else {"axis": (0, 0, 1)}
+    m.joint("axle", "revolute", "ground", "wheel", point=(0.0, 0.0, *z), **axis)
+    m.initial("wheel", spin=2.0 if dimension == 2 else (0.0, 0.0, 2.0))
+    m.sensor("angle", "joint", on="axle")
+    return m
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_joint_that_begins_beyond_the_value_does_not_pass_it(dimension):
+    """A wheel turns past 1 rad in the first step, and goes on from 2 rad in the next."""
+    m = turning_wheel(dimension)
+    m.force("other", "wheel", np.eye(dimension)[0])
+    m.event("past", "angle", 1.0, "rising", "off", "other")
+    for _ in range(2):
+        m.transient_step(1.0, 0.03125)
+    s = solve(m)
+    assert happened(s) == [("past", pytest.approx(0.5, abs=1e-3))]
+    assert happened(s, 1) == []
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_joint_may_pass_the_value_in_the_first_step(dimension):
+    m = turning_wheel(dimension)
+    m.event("past", "angle", 1.0, "rising")
+    m.transient_step(1.2, 0.6)
+    # a part of length t of the first step turns by 2 atan(t)
+    assert happened(solve(m)) == [("past", pytest.approx(np.tan(0.5), abs=1e-12))]
+
+
+@pytest.mark.parametrize("coil", [False, True])
+def test_the_blow_of_a_driver_counts_where_springs_turn(coil):
+    """A driven arm is held at 1 rad; what its free end stores in a spring is no work of the blow."""
+    m = Model(2)
+    m.body("arm", mass=2.0, inertia=0.2, position=(0.5, 0))
+    m.body("flail", mass=1.0, inertia=0.1, position=(1.4, 0))
+    m.joint("drive", "revolute", "ground", "arm", point=(0, 0), function="2*t")
+    m.joint("pin", "revolute", "arm", "flail", point=(1, 0))
+    if coil:
+        m.joint_spring("coil", "pin", 30.0)
+    m.initial("flail", spin=7.0)
+    m.sensor("angle", "joint", on="drive")
+    m.event("stop", "angle", 1.0, "rising", "switch", "drive", 0.0)
+    m.transient_step(1.0, 0.01)
+    step = solve(m).steps[0]
+    assert step.summary["energy"]["closing_error_relative"] < 1e-12
+    # once the arm stands, its drive does no work
+    late = step.time > 0.5 + 1e-9
+    assert np.ptp(step.ledger("driver work")[late]) < 1e-12
+
+
 def test_the_earliest_of_two_events_in_a_step_counts():
     m = ball(h=0.5)
     m.event("low", "place.y", 1.0, "falling")

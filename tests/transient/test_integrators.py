@@ -901,3 +901,19 @@ def test_defaults_of_rules_stand_in_one_table():
             assert step_kind("linear_transient").Options.keys()[name].default == LINEAR_DEFAULTS[name]
     row = next(line for line in reference().splitlines() if line.startswith("| `alpha` | number | -0.05 |"))
     assert f"half of the default of a transient, {DEFAULTS['alpha']:g}" in row
+
+
+@pytest.mark.parametrize("bare", ["first", "second"])
+def test_the_explicit_rule_names_a_node_without_mass(bare):
+    """Also the first unknown of all."""
+    m = Model(2)
+    for k, name in enumerate(("first", "second")):
+        m.node(name, (1.0 + k, 0.0))
+        if name != bare:
+            m.point_mass(f"m {name}", name, 2.0)
+        m.fix(name, ["y"])
+    m.spring("a", "ground", "first", 50.0, point_a=(0.0, 0.0))
+    m.spring("b", "first", "second", 50.0)
+    m.transient_step(0.1, 1e-3, rule="explicit")
+    with pytest.raises(ModelError, match=f'needs a mass everywhere.*"{bare}"'):
+        solve(m)

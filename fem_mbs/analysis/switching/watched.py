@@ -50,11 +50,11 @@ class Watched:
     side: int = 0
     value: float = 0.0
 
-    def begin(self, record: np.ndarray, ledger: np.ndarray, known: bool = True) -> None:
-        """Read it in the first row, where a quantity that is not ``known`` has no value."""
+    def begin(self, record: np.ndarray, ledger: np.ndarray) -> None:
+        """Read it in the first row."""
         value = float(self.read(record, ledger)[0])
         near = not abs(value) > _SAME * max(1.0, abs(self.size))
-        self.value, self.side = value, 0 if near or not known else (1 if value > 0.0 else -1)
+        self.value, self.side = value, 0 if near else (1 if value > 0.0 else -1)
 
     def reset(self) -> None:
         """Prepare for what follows an event."""
@@ -109,7 +109,7 @@ class WatchedForce(Watched):
     two_state: bool = True
     before: float | None = None
 
-    def begin(self, record: np.ndarray, ledger: np.ndarray, known: bool = True) -> None:
+    def begin(self, record: np.ndarray, ledger: np.ndarray) -> None:
         self.before = None
 
     def reset(self) -> None:

@@ -53,11 +53,11 @@ class Events:
         self.happened: list[EventReport] = []
         self.switching = Switching(compiled)
         self.watched: list[Watched] = []
-        self._known: list[tuple[Watched, bool]] = []  # those of the model's events, and whether a start tells of them
+        self._own: list[Watched] = []  # those of the model's events
         self._ended = False
         self._moved = np.zeros(len(compiled.functions), bool)
         self._switched: list[tuple[str, int, float, float]] = []  # functions by events: name, number, time, value
-        sensors, kinds = compiled.sensors, compiled.system.system.record[:, 0]
+        sensors = compiled.sensors
         for event in compiled.model.events:
             owner = Owner("Event", event.name)
             name, column = find_column(event.sensor, [s.header for s in sensors], owner)
@@ -70,19 +70,17 @@ class Events:
             if event.action == "on":
                 self.acting &= ~mask
             read = partial(_beyond, sensors[i], column, event.value)
-            w = Watched(read, event.direction, partial(self._happen, event, mask), event.value)
-            own = kinds[sensors[i].first : sensors[i].last]
-            self._known.append((w, not np.isin(own, (S.REC_OUT, S.REC_REACTION)).any()))
-        self.watched = [*(w for w, _ in self._known), *self.switching.watched]
+            self._own.append(Watched(read, event.direction, partial(self._happen, event, mask), event.value))
+        self.watched = [*self._own, *self.switching.watched]
 
     def start(self, record: np.ndarray, ledger: np.ndarray, two_state: bool) -> None:
-        """Read in the first row what is watched; mid-step sensors have no value there.
+        """Read in the first row what is watched; events look at no mid-step sensors, which have no value there.
 
         Args:
             two_state: forces belong to the middle of the steps.
         """
-        for w, known in self._known:
-            w.begin(record, ledger, known)
+        for w in self._own:
+            w.begin(record, ledger)
         self.switching.start(record, ledger, two_state)
 
     def functions(self, given: list[Callable]) -> list[Callable]:
