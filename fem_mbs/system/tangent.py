@@ -36,6 +36,8 @@ __all__ = ["ElementSet", "Level", "Matrices", "Tangent", "constraint_rows", "con
 _TILE = 1 << 22  # entries of element matrices that `Matrices.tiles` holds at a time
 #: Entries of element matrices from which on their places are found again rather than kept beside factors.
 _MANY = 100_000_000
+#: Part of the entries of a matrix below which some elements fill one of their own; fewer entries are not worth it.
+_FEW, _SMALL = 0.02, 2000
 _ROUND_OFF = 1e-13  # of opposite entries of element matrices, over the largest entry of the matrix
 #: First parts of the names of element types whose forces depend on velocities by damping, or spins, alone.
 _CONTINUA = ("solid_", "plane_", "axisymmetric_", "beam", "strain_beam", "corotational_beam", "truss", "linear_mass")
@@ -271,9 +273,12 @@ class Matrices:
     def tangent(
         self, ctl: np.ndarray, fun: np.ndarray, state: State, blocks: Sequence[Block] | None = None
     ) -> tuple[np.ndarray, csr_matrix]:
-        """Return the residual (N,) and the tangent (N, N) of these blocks (all, if None)."""
+        """Return the residual (N,) and the tangent (N, N) of these blocks (all, if None); few elements of a large model
+        fill a matrix with their entries alone."""
         n = self.compiled.n_dof
         indptr, indices = self._places.pattern
+        if blocks is not None and sum(b.size * b.type.local_dofs**2 for b in blocks) < _FEW * indices.size - _SMALL:
+            return self._tangent_of_few(ctl, fun, state, blocks)
         r, values = np.zeros(n), np.zeros(indices.size)
         skew = 0.0
         for block, fe, evaluated in self._evaluators(C.TANGENT, ctl, fun, state, blocks):
@@ -295,6 +300,24 @@ class Matrices:
             return r, csr_matrix(csc_matrix((values, indices, indptr), shape=(n, n)))
         # opposite places exist in pairs, so that columns of a symmetric matrix are its rows
         return r, csr_matrix((values, indices, indptr), shape=(n, n))
+
+    def _tangent_of_few(
+        self, ctl: np.ndarray, fun: np.ndarray, state: State, blocks: Sequence[Block]
+    ) -> tuple[np.ndarray, csr_matrix]:
+        n, dummy = self.compiled.n_dof, self.compiled.dummy
+        r, rows, columns, values = np.zeros(n), [np.empty(0, int)], [np.empty(0, int)], [np.empty(0)]
+        for block, first, last, fe, ke in self.tiles(C.TANGENT, ctl, fun, state, blocks):
+            dof, m = block.dof[first:last], block.type.local_dofs
+            r += np.bincount(dof.ravel(), fe.ravel(), n)
+            rows.append(np.repeat(dof, m, axis=1).ravel())
+            columns.append(np.tile(dof, (1, m)).ravel())
+            values.append(ke.flatten())
+        r[dummy] = 0.0
+        place, entries = np.array((np.concatenate(rows), np.concatenate(columns))), np.concatenate(values)
+        keep = (place != dummy).all(axis=0)
+        A = csr_matrix((entries[keep], place[:, keep]), shape=(n, n))
+        self.skewed = bool(abs(A - A.T).max() > _ROUND_OFF * abs(A).max())
+        return r, A
 
     def mass(self, fun: np.ndarray, state: State) -> csr_matrix:
         """Return the mass (N, N), symmetric: at rest and without weight the elements' tangent contains nothing else."""
@@ -552,12 +575,15 @@ class Tangent:
         Elements' tangents are affine in the weights of velocities and accelerations.
         """
         w, blocks = self.speed, velocity_dependent([b for b in self.compiled.blocks if b.type.inertia])
+        turn = crosses(self.compiled.n_dof, self.compiled.system.rotations, self.spins)
+        turning = -(self.M @ turn)
+        if not blocks:
+            return turning, csr_matrix(turning.shape)
         plus, minus, back = (
             self.assemble(self.control(2.0, damping=a * w, mass=b * w * w), blocks)[1]
             for a, b in ((1.0, 1.0), (-1.0, 1.0), (0.0, -1.0))
         )
-        turn = crosses(self.compiled.n_dof, self.compiled.system.rotations, self.spins)
-        return (plus - minus) / (2.0 * w) - self.M @ turn, 0.5 * (0.5 * (plus + minus) + back)
+        return (plus - minus) / (2.0 * w) + turning, 0.5 * (0.5 * (plus + minus) + back)
 
     @cached_property
     def _elastic(self) -> tuple[csr_matrix, csr_matrix]:

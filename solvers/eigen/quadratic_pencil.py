@@ -85,8 +85,7 @@ class QuadraticPencil:
         self.time = 1.0 / self.omega
         self.d = _scales(abs(K) + self.omega * abs(C) + self.omega**2 * abs(M))
         D = diags(self.d)
-        self.M, self.C, self.K = self.omega**2 * (D @ M @ D), self.omega * (D @ C @ D), D @ K @ D
-        self.M, self.C, self.K = (csr_matrix(a) for a in (self.M, self.C, self.K))
+        self.M, self.C, self.K = (_scaled(a, self.d, self.omega**k) for a, k in ((M, 2), (C, 1), (K, 0)))
         self.M.eliminate_zeros()
         self.keep = independent_rows(G, 1.0 / self.d) if G.shape[0] else np.zeros(0, bool)
         rows = csr_matrix(G[np.flatnonzero(self.keep)] @ D)
@@ -283,6 +282,12 @@ def _frequency(M, C, K) -> float:
         if a.count_nonzero() and b.count_nonzero():
             return float((abs(a).max() / abs(b).max()) ** power)
     return 1.0
+
+
+def _scaled(A: csr_matrix, d: np.ndarray, by: float) -> csr_matrix:
+    """Return by diag(d) A diag(d), without products of sparse matrices."""
+    data = A.data * np.repeat(d, np.diff(A.indptr)) * d[A.indices]
+    return csr_matrix((by * data, A.indices.copy(), A.indptr.copy()), shape=A.shape)
 
 
 def _scales(size) -> np.ndarray:

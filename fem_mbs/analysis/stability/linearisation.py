@@ -183,12 +183,36 @@ class Linearisation:
     def whole(self) -> tuple[csr_matrix, csr_matrix, csr_matrix]:
         """Return M, C and K over all dofs (N, N), supports and multipliers included, in the frame."""
         here = self.tangent
-        M, damping, stiffness = here.M, here.C, here.K
+        M, damping, stiffness = self.mass, here.C, here.K
         if self.frame != "fixed":
             P = self.turning()
             stiffness = stiffness + damping @ P + M @ P @ P
             damping = damping + 2.0 * M @ P
         return M, csr_matrix(damping), csr_matrix(stiffness)
+
+    @cached_property
+    def mass(self) -> csr_matrix:
+        """Return M (N, N) in all frames, without zeros, of which masses of solids have two of three entries."""
+        M = self.tangent.M
+        keep = M.data != 0.0
+        indptr = np.concatenate(([0], np.cumsum(keep)))[M.indptr]
+        return csr_matrix((M.data[keep], M.indices[keep], indptr), shape=M.shape)
+
+    def products(self, X: np.ndarray, absolute: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return M X, C X and K X (N, k) in the frame, X (N, k) over all dofs, without the matrices of that frame.
+
+        ``absolute``: with the absolute values of the matrices of which these are made.
+        """
+        M, C, K = self.mass, self.tangent.C, self.tangent.K
+        if absolute:
+            M, C, K = (csr_matrix((np.abs(A.data), A.indices, A.indptr), shape=A.shape) for A in (M, C, K))
+        if self.frame == "fixed":
+            return M @ X, C @ X, K @ X
+        P = abs(self.turning()) if absolute else self.turning()
+        rate = P @ X
+        mass, by_rate, twice = np.split(M @ np.hstack((X, rate, P @ rate)), 3, axis=1)
+        damping, turned = np.split(C @ np.hstack((X, rate)), 2, axis=1)
+        return mass, damping + 2.0 * by_rate, K @ X + turned + twice
 
     @property
     def steady(self) -> Rotation:
@@ -325,7 +349,8 @@ class Linearisation:
         """Free the memory of the matrices, which large parts need for their factors; the next use makes them again."""
         self.G, self.columns  # noqa: B018  small, and still wanted
         self.tangent.release()
-        self.__dict__.pop("_system", None)
+        for name in ("_system", "mass"):
+            self.__dict__.pop(name, None)
 
     def seen_from(self, frame: str) -> Linearisation:
         """Return the linearisation about the same state, in another frame."""
