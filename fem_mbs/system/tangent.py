@@ -40,7 +40,9 @@ _MANY = 100_000_000
 _FEW, _SMALL = 0.02, 2000
 _ROUND_OFF = 1e-13  # of opposite entries of element matrices, over the largest entry of the matrix
 #: First parts of the names of element types whose forces depend on velocities by damping, or spins, alone.
-_CONTINUA = ("solid_", "plane_", "axisymmetric_", "beam", "strain_beam", "corotational_beam", "truss", "linear_mass")
+_CONTINUA = (
+    "solid_", "plane_", "axisymmetric_", "beam", "exact_beam", "strain_beam", "corotational_beam", "truss", "linear_mass"
+)  # fmt: skip
 
 
 class Level(NamedTuple):
@@ -511,7 +513,7 @@ class Tangent:
     def K(self) -> csr_matrix:
         """Return the stiffness (N, N), with the constraints in the rows and columns of their multipliers."""
         if self.moving:
-            return csr_matrix(self._inertial[1] + self._elastic[1])
+            return csr_matrix(self.inertial[1] + self.elastic[1])
         residual, K = self.assemble(self.control(2.0))
         self.__dict__["residual"], self.skewed = residual, self.matrices.skewed  # one pass gives both
         return K
@@ -520,7 +522,7 @@ class Tangent:
     def C(self) -> csr_matrix:
         """Return the damping (N, N): forces per velocity."""
         if self.moving:
-            return csr_matrix(self._inertial[0] + self._elastic[0])
+            return csr_matrix(self.inertial[0] + self.elastic[0])
         return self.damping(self.compiled.blocks)
 
     @cached_property
@@ -532,12 +534,12 @@ class Tangent:
     def G(self) -> csr_matrix:
         """Return the constraints (m, N): joints and equations with the scales of their multipliers, then dofs that
         share an unknown."""
-        rows = (self._elastic[1] if self.moving else self.K)[self.compiled.first_multiplier : -1]
+        rows = (self.elastic[1] if self.moving else self.K)[self.compiled.first_multiplier : -1]
         return vstack((rows, self.compiled.sharing())).tocsr()
 
     def release(self) -> None:
         """Free the memory of the matrices; the next use makes them again."""
-        for name in ("K", "C", "M", "_inertial", "_elastic"):
+        for name in ("K", "C", "M", "inertial", "elastic"):
             self.__dict__.pop(name, None)
 
     def of_nodes(
@@ -569,7 +571,7 @@ class Tangent:
         return compressed(found)
 
     @cached_property
-    def _inertial(self) -> tuple[csr_matrix, csr_matrix]:
+    def inertial(self) -> tuple[csr_matrix, csr_matrix]:
         """Return the shares (N, N) of inertia forces and weight in C and K of a moving state.
 
         Elements' tangents are affine in the weights of velocities and accelerations.
@@ -586,7 +588,7 @@ class Tangent:
         return (plus - minus) / (2.0 * w) + turning, 0.5 * (0.5 * (plus + minus) + back)
 
     @cached_property
-    def _elastic(self) -> tuple[csr_matrix, csr_matrix]:
+    def elastic(self) -> tuple[csr_matrix, csr_matrix]:
         """Return the shares (N, N) of all other elements in C and K of a moving state, joints and loads included."""
         others = [block for block in self.compiled.blocks if not block.type.inertia]
         K = self.assemble(self.control(2.0), others)[1]

@@ -16,6 +16,7 @@ from scipy.linalg import eigh, qr
 from scipy.sparse import csc_matrix, csr_matrix, diags, hstack, vstack
 
 from fem_mbs.analysis.loading import Loading
+from fem_mbs.analysis.rotors.steady_parts import SteadyParts
 from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.analysis.stability.rotation import Rotation
 from fem_mbs.declarations.kinds import shown
@@ -46,10 +47,14 @@ _NOISE = 1e-7  # of absolute values: what cancels may have rounding of 1e-9 of i
 
 
 def steady_rotation(
-    compiled: CompiledModel, state: S.State, rotation: Rotation, t: float = 0.0, loading: Loading | None = None
-) -> Linearisation:
+    compiled: CompiledModel, state: S.State, rotation: Rotation, t: float = 0.0, loading: Loading | None = None,
+    parts: SteadyParts | None = None,
+) -> Linearisation:  # fmt: skip
     """Return the model about the state in which it turns steadily, nearest to a given one; increments in the fixed
     frame.
+
+    Args:
+        parts: of the matrices, that other speeds have too.
 
     Raises:
         ModelError: joints or motions do not let it turn so.
@@ -58,7 +63,7 @@ def steady_rotation(
     system = compiled.system
     now, before, least, slow, pin, tangent = state, np.inf, np.inf, 0, None, None
     for _ in range(_ITERATIONS):
-        lin = Linearisation(compiled, now, t, loading, rotation)
+        lin = Linearisation(compiled, now, t, loading, rotation, parts=parts)
         if now is state:
             _check_velocities(lin)
             rounding = _rounding(lin)
@@ -71,7 +76,7 @@ def steady_rotation(
             step = tangent.step(force)
             if _size(system, step) > 1e-3 * before:
                 return lin  # at critical speeds increments would be arbitrary
-            return Linearisation(compiled, lin.moved(step), t, loading, rotation)
+            return Linearisation(compiled, lin.moved(step), t, loading, rotation, parts=parts)
         if pin is None:
             pin = _free_spin(lin, rounding)
         tangent = tangent or _Tangent(lin, pin)
@@ -81,7 +86,7 @@ def steady_rotation(
         slow = slow + 1 if most > 0.5 * least else 0
         if most <= _SMALL:
             # with it: forces left over, however small the increments, would hold or turn what spins freely
-            return Linearisation(compiled, lin.moved(step), t, loading, rotation)
+            return Linearisation(compiled, lin.moved(step), t, loading, rotation, parts=parts)
         if slow >= 2 and least < 1e-8:
             return lin
         if not np.isfinite(most) or most > 1e3:

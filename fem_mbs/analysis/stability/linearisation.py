@@ -45,6 +45,7 @@ from fem_mbs.system.states import at_rest, instant, moved, spatial_axes
 from fem_mbs.system.tangent import Tangent, matrices_of
 
 if TYPE_CHECKING:
+    from fem_mbs.analysis.rotors.steady_parts import SteadyParts
     from fem_mbs.analysis.stability.state_space import Descriptor, StateSpace
 
 __all__ = ["Linearisation"]
@@ -73,6 +74,7 @@ class Linearisation:
         frame: of the increments; others than "fixed" need a rotation.
         acceleration: (N,) of a state in steady motion, angular ones in body axes; None: found from the equations of
             motion.
+        parts: of the matrices, that other speeds of the rotation have too.
 
     Raises:
         ModelError, AnalysisError: the state cannot be linearised.
@@ -81,6 +83,7 @@ class Linearisation:
     def __init__(
         self, compiled: CompiledModel, state: S.State, t: float = 0.0, loading: Loading | None = None,
         rotation: Rotation | None = None, frame: str = "fixed", acceleration: np.ndarray | None = None,
+        parts: SteadyParts | None = None,
     ):  # fmt: skip
         self.compiled, self.system, self.t, self.rotation, self.frame = compiled, compiled.system, t, rotation, frame
         if frame not in ("fixed", "rotating", "multi-blade"):
@@ -95,7 +98,7 @@ class Linearisation:
         if loading is None:
             loading = Loading(compiled)
             loading.all_on()
-        self.loading = loading
+        self.loading, self.parts = loading, parts
         self.notes: list[str] = []
         system = self.system
         system.refuse_impacts(Owner("Linearisation"), "has no small motions", "take contact in place of the impact")
@@ -140,7 +143,8 @@ class Linearisation:
 
     # --- the state -------------------------------------------------------------------------------------------------
     def _at(self, state: S.State) -> Tangent:
-        return Tangent(self.system, state, self.level, self.matrices)
+        made = Tangent if self.parts is None else self.parts.tangent
+        return made(self.system, state, self.level, self.matrices)
 
     @cached_property
     def tangent(self) -> Tangent:
