@@ -41,7 +41,8 @@ _FEW, _SMALL = 0.02, 2000
 _ROUND_OFF = 1e-13  # of opposite entries of element matrices, over the largest entry of the matrix
 #: First parts of the names of element types whose forces depend on velocities by damping, or spins, alone.
 _CONTINUA = (
-    "solid_", "plane_", "axisymmetric_", "beam", "exact_beam", "strain_beam", "corotational_beam", "truss", "linear_mass"
+    "solid_", "plane_", "axisymmetric_", "beam", "exact_beam", "strain_beam", "corotational_beam", "truss",
+    "linear_mass",
 )  # fmt: skip
 
 
@@ -552,23 +553,26 @@ class Tangent:
         A = self.assemble(self.control(stiffness, mass=mass, joints=joints), blocks)[1][:first, :first]
         return csr_matrix(0.5 * (A + A.T))
 
-    def damping(self, blocks: Sequence[Block]) -> csr_matrix:
+    def damping(self, blocks: Sequence[Block], weight: float = 0.0) -> csr_matrix:
         """Return the share (N, N) of some blocks in C without the inertia forces of a moving model.
 
-        Elements' tangents are affine in the weight of velocities.
+        Elements' tangents are affine in the weight of velocities; 0: what `damping_weight` returns.
         """
         damped = velocity_dependent(blocks)
-        if not damped:
+        weight = weight or self.damping_weight(damped)
+        if weight == 0.0:
             return csr_matrix((self.compiled.n_dof, self.compiled.n_dof))
-        plus, minus = (self.assemble(self.control(2.0, damping=a), damped)[1] for a in (1.0, -1.0))
-        found = 0.5 * (plus - minus)
-        size = abs(found).max()
-        if size > 0.0:
-            # dampers next to stiff parts: velocities of a size that leaves the digits of both
-            w = max(abs(plus + minus).max() / size, 1.0)
-            plus, minus = (self.assemble(self.control(2.0, damping=a * w), damped)[1] for a in (1.0, -1.0))
-            found = (plus - minus) / (2.0 * w)
-        return compressed(found)
+        plus, minus = (self.assemble(self.control(2.0, damping=a * weight), damped)[1] for a in (1.0, -1.0))
+        return compressed((plus - minus) / (2.0 * weight))
+
+    def damping_weight(self, blocks: Sequence[Block]) -> float:
+        """Return a weight of velocities that leaves the digits of dampers next to stiff parts, over 1; 0: nothing
+        damps."""
+        if not blocks:
+            return 0.0
+        plus, minus = (self.assemble(self.control(2.0, damping=a), blocks)[1] for a in (1.0, -1.0))
+        size = 0.5 * abs(plus - minus).max()
+        return max(abs(plus + minus).max() / size, 1.0) if size > 0.0 else 0.0
 
     @cached_property
     def inertial(self) -> tuple[csr_matrix, csr_matrix]:

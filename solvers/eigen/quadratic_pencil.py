@@ -35,6 +35,7 @@ from fem_mbs.solvers.linear.service import factor
 __all__ = ["Inverse", "QuadraticPencil", "absolutely", "inexact", "times"]
 
 _SEED = 5
+_SMALL = 200_000  # entries of K up to which absolute values of matrices are kept
 _HELD = 1e-3  # least frequency of an unknown that counts as held, over the upper quartile
 
 
@@ -214,6 +215,12 @@ class QuadraticPencil:
         M, C, K = (self.MT, self.CT, self.KT) if transposed else (self.M, self.C, self.K)
         return times(K, x), times(C, x) * p, times(M, x) * p**2
 
+    @cached_property
+    def _absolute(self) -> tuple[list, list]:
+        """Return |K|, |C| and |M|, and their transposes, of small problems."""
+        found = [abs(a) for a in (self.K, self.C, self.M)]
+        return found, [a.T for a in found]
+
     def _reactions(self, y: np.ndarray, transposed: bool) -> np.ndarray:
         return (self.rows.T if transposed else self.columns) @ y
 
@@ -231,8 +238,12 @@ class QuadraticPencil:
             (self.columns.T if transposed else self.rows) @ x, axis=0
         )
         a = np.abs(x)
-        factors = ((self.K, 1.0), (self.C, np.abs(p)), (self.M, np.abs(p) ** 2))
-        absolute = norms[3] + sum(np.linalg.norm(absolutely(A, a, transposed) * by, axis=0) for A, by in factors)
+        if self.K.nnz > _SMALL:
+            sizes = [absolutely(A, a, transposed) for A in (self.K, self.C, self.M)]
+        else:
+            sizes = [A @ a for A in self._absolute[transposed]]
+        factors = (1.0, np.abs(p), np.abs(p) ** 2)
+        absolute = norms[3] + sum(np.linalg.norm(x * by, axis=0) for x, by in zip(sizes, factors, strict=True))
         # a rigid-body motion has no forces at all: what it cancels from is the measure then
         size = np.maximum(sum(norms), 1e-300)
         return off / size, off / np.where(absolute > 0.0, absolute, 1.0)
@@ -354,18 +365,23 @@ class Inverse:
         by_damping = np.linalg.norm(self.factors.solve(self.Cs @ x)[0]) / a
         return 1.0 / max(np.sqrt(by_mass), by_damping, 1e-300)
 
+    @cached_property
+    def state_forces(self) -> tuple[csr_matrix, csr_matrix]:
+        """Return [C_s, nu M] (n, 2n) and its transpose, for one product with a vector in place of two."""
+        both = csr_matrix(hstack((self.Cs, self.unit * self.pencil.M)))
+        return both, both.T
+
     def right(self, v: np.ndarray) -> np.ndarray:
         """Return A v (2n,), as accurately as the recurrence needs."""
-        n = self.pencil.n
-        x = self.factors.solve(self.Cs @ v[:n] + self.unit * (self.pencil.M @ v[n:]), rough=True)[0]
-        return np.concatenate((-x, self.moving[:, 0] * v[:n] / self.unit))
+        x = self.factors.solve(self.state_forces[0] @ v, rough=True)[0]
+        return np.concatenate((-x, self.moving[:, 0] * v[: self.pencil.n] / self.unit))
 
     def left(self, v: np.ndarray) -> np.ndarray:
         """Return A^T v (2n,)."""
         n = self.pencil.n
-        w = self.factors.solve(v[:n], transposed=True, rough=True)[0]
-        above = self.moving[:, 0] * v[n:] / self.unit - self.CsT @ w
-        return np.concatenate((above, -self.unit * (self.pencil.MT @ w)))
+        out = self.state_forces[1] @ -self.factors.solve(v[:n], transposed=True, rough=True)[0]
+        out[:n] += self.moving[:, 0] * v[n:] / self.unit
+        return out
 
     def start(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Return random right and left vectors (2n,), free of infinite eigenvalues and within the constraints.

@@ -134,7 +134,13 @@ class SteadyTangent(Tangent):
         """Return the shares (N, N) of all other elements in C and K of a moving state, joints and loads included."""
         varying = self._varying
         K = self.still + self.assemble(self.control(2.0), varying)[1] + rate_stiffness(self, varying)
-        return self.damping(varying), K
+        weight = self.weight if self.known is None else self.known[0].weight
+        return self.damping(varying, weight), K
+
+    @cached_property
+    def weight(self) -> float:
+        """Return the weight of velocities with which damping is found."""
+        return self.damping_weight(self._varying)
 
     def release(self) -> None:
         """Free the memory of the matrices that no other speed needs."""
