@@ -84,11 +84,11 @@ class QuadraticPencil:
         self.real = all(np.isrealobj(a.data) for a in (M, C, K))
         self.omega = _frequency(M, C, K)
         self.time = 1.0 / self.omega
-        self.d = _scales(abs(K) + self.omega * abs(C) + self.omega**2 * abs(M))
-        D = diags(self.d)
+        self.d = _scales(K, C, M, self.omega)
         self.M, self.C, self.K = (_scaled(a, self.d, self.omega**k) for a, k in ((M, 2), (C, 1), (K, 0)))
         self.M.eliminate_zeros()
         self.keep = independent_rows(G, 1.0 / self.d) if G.shape[0] else np.zeros(0, bool)
+        D = diags(self.d)
         rows = csr_matrix(G[np.flatnonzero(self.keep)] @ D)
         self.norm = np.sqrt(np.asarray(abs(rows).power(2).sum(axis=1)).ravel())
         self.rows = csr_matrix(diags(1.0 / self.norm) @ rows) if rows.shape[0] else rows
@@ -301,12 +301,16 @@ def _scaled(A: csr_matrix, d: np.ndarray, by: float) -> csr_matrix:
     return csr_matrix((by * data, A.indices.copy(), A.indptr.copy()), shape=A.shape)
 
 
-def _scales(size) -> np.ndarray:
-    """Return d (n,) with d_i size_ii d_i = 1; where the diagonal is zero, by the coupling to the others."""
-    diagonal = size.diagonal()
+def _scales(K: csr_matrix, C: csr_matrix, M: csr_matrix, omega: float) -> np.ndarray:
+    """Return d (n,) with d_i size_ii d_i = 1, size = |K| + omega |C| + omega^2 |M|; where the diagonal is zero, by the
+    coupling to the others."""
+    diagonal = np.abs(K.diagonal()) + omega * np.abs(C.diagonal()) + omega**2 * np.abs(M.diagonal())
     d = np.zeros(diagonal.size)
     some = diagonal > 0.0
     d[some] = 1.0 / np.sqrt(diagonal[some])
+    if some.all():
+        return d
+    size = abs(K) + omega * abs(C) + omega**2 * abs(M)
     both = size.maximum(size.T)
     for _ in range(3):
         empty = np.flatnonzero(d == 0.0)
@@ -395,7 +399,9 @@ class Inverse:
         d = rng.standard_normal(self.size)
         if self.dtype != float:
             d = d + 1j * rng.standard_normal(self.size)
-        g = np.concatenate((self.pencil.shifted(self.s) @ d[:n], self.unit**2 * (self.pencil.M @ d[n:]))).conj()
+        M, C, K = self.pencil.M, self.pencil.C, self.pencil.K
+        force = K @ d[:n] + self.s * (C @ d[:n]) + self.s**2 * (M @ d[:n])
+        g = np.concatenate((force, self.unit**2 * (M @ d[n:]))).conj()
         for _ in range(2):
             d, g = self.right(d), self.left(g)
             d, g = d / (np.linalg.norm(d) or 1.0), g / (np.linalg.norm(g) or 1.0)
