@@ -143,6 +143,8 @@ class SteadyTangent(Tangent):
         return self.damping_weight(self._varying)
 
     def release(self) -> None:
-        """Free the memory of the matrices that no other speed needs."""
-        if self.parts.first is not self:
-            super().release()
+        """Free the memory of the matrices but those that other speeds have too."""
+        common = {k: v for k, v in self.__dict__.items() if k in ("M", "inertial", "still")}
+        super().release()
+        if self.parts.first is self:
+            self.__dict__.update(common)
