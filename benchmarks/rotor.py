@@ -47,12 +47,12 @@ def ours(n: int, speeds: int) -> dict:
 
     m = model(n, speeds)
     solve(model(n, 2))  # what is compiled once
-    start = time.perf_counter()
+    wall, cpu = time.perf_counter(), time.process_time()
     step = solve(m).summary["steps"][-1]
-    wall = time.perf_counter() - start
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     frequencies = np.array([b["eigenvalues"] for b in step["branches"]])[:, :, 1] / (2.0 * np.pi)
     return {
-        "wall_s": wall, "dofs": 6 * (n + 1),
+        "wall_s": wall, "cpu_s": cpu, "dofs": 6 * (n + 1),
         "results": {
             "first_hz": np.sort(frequencies[:, 0]).tolist(), "last_hz": np.sort(frequencies[:, -1]).tolist(),
             "critical_rad_s": [c["speed"] for c in step["critical_speeds"]],
@@ -96,7 +96,8 @@ def main() -> None:
             row = {"who": who, "n": n, "speeds": given.speeds, **best}
             rows.append(row)
             last = ", ".join(f"{f:.2f}" for f in row["results"]["last_hz"])
-            print(f"{who:8s} {n:4d} elements {row['dofs']:5d} dofs  {row['wall_s']:7.2f} s   at the top: {last} Hz")
+            taken = f"{row['wall_s']:7.2f} s, {row['cpu_s']:6.2f} s of one processor"
+            print(f"{who:8s} {n:4d} elements {row['dofs']:5d} dofs  {taken}   at the top: {last} Hz")
     if given.json:
         Path(given.json).write_text(json.dumps(rows, indent=1))
 

@@ -36,9 +36,14 @@ __all__ = ["ElementSet", "Level", "Matrices", "Tangent", "constraint_rows", "con
 _TILE = 1 << 22  # entries of element matrices that `Matrices.tiles` holds at a time
 #: Entries of element matrices from which on their places are found again rather than kept beside factors.
 _MANY = 100_000_000
+#: Part of the entries of a matrix below which some elements fill one of their own; fewer entries are not worth it.
+_FEW, _SMALL = 0.02, 2000
 _ROUND_OFF = 1e-13  # of opposite entries of element matrices, over the largest entry of the matrix
 #: First parts of the names of element types whose forces depend on velocities by damping, or spins, alone.
-_CONTINUA = ("solid_", "plane_", "axisymmetric_", "beam", "strain_beam", "corotational_beam", "truss", "linear_mass")
+_CONTINUA = (
+    "solid_", "plane_", "axisymmetric_", "beam", "exact_beam", "strain_beam", "corotational_beam", "truss",
+    "linear_mass",
+)  # fmt: skip
 
 
 class Level(NamedTuple):
@@ -271,9 +276,12 @@ class Matrices:
     def tangent(
         self, ctl: np.ndarray, fun: np.ndarray, state: State, blocks: Sequence[Block] | None = None
     ) -> tuple[np.ndarray, csr_matrix]:
-        """Return the residual (N,) and the tangent (N, N) of these blocks (all, if None)."""
+        """Return the residual (N,) and the tangent (N, N) of these blocks (all, if None); few elements of a large model
+        fill a matrix with their entries alone."""
         n = self.compiled.n_dof
         indptr, indices = self._places.pattern
+        if blocks is not None and sum(b.size * b.type.local_dofs**2 for b in blocks) < _FEW * indices.size - _SMALL:
+            return self._tangent_of_few(ctl, fun, state, blocks)
         r, values = np.zeros(n), np.zeros(indices.size)
         skew = 0.0
         for block, fe, evaluated in self._evaluators(C.TANGENT, ctl, fun, state, blocks):
@@ -295,6 +303,24 @@ class Matrices:
             return r, csr_matrix(csc_matrix((values, indices, indptr), shape=(n, n)))
         # opposite places exist in pairs, so that columns of a symmetric matrix are its rows
         return r, csr_matrix((values, indices, indptr), shape=(n, n))
+
+    def _tangent_of_few(
+        self, ctl: np.ndarray, fun: np.ndarray, state: State, blocks: Sequence[Block]
+    ) -> tuple[np.ndarray, csr_matrix]:
+        n, dummy = self.compiled.n_dof, self.compiled.dummy
+        r, rows, columns, values = np.zeros(n), [np.empty(0, int)], [np.empty(0, int)], [np.empty(0)]
+        for block, first, last, fe, ke in self.tiles(C.TANGENT, ctl, fun, state, blocks):
+            dof, m = block.dof[first:last], block.type.local_dofs
+            r += np.bincount(dof.ravel(), fe.ravel(), n)
+            rows.append(np.repeat(dof, m, axis=1).ravel())
+            columns.append(np.tile(dof, (1, m)).ravel())
+            values.append(ke.flatten())
+        r[dummy] = 0.0
+        place, entries = np.array((np.concatenate(rows), np.concatenate(columns))), np.concatenate(values)
+        keep = (place != dummy).all(axis=0)
+        A = csr_matrix((entries[keep], place[:, keep]), shape=(n, n))
+        self.skewed = bool(abs(A - A.T).max() > _ROUND_OFF * abs(A).max())
+        return r, A
 
     def mass(self, fun: np.ndarray, state: State) -> csr_matrix:
         """Return the mass (N, N), symmetric: at rest and without weight the elements' tangent contains nothing else."""
@@ -488,7 +514,7 @@ class Tangent:
     def K(self) -> csr_matrix:
         """Return the stiffness (N, N), with the constraints in the rows and columns of their multipliers."""
         if self.moving:
-            return csr_matrix(self._inertial[1] + self._elastic[1])
+            return csr_matrix(self.inertial[1] + self.elastic[1])
         residual, K = self.assemble(self.control(2.0))
         self.__dict__["residual"], self.skewed = residual, self.matrices.skewed  # one pass gives both
         return K
@@ -497,7 +523,7 @@ class Tangent:
     def C(self) -> csr_matrix:
         """Return the damping (N, N): forces per velocity."""
         if self.moving:
-            return csr_matrix(self._inertial[0] + self._elastic[0])
+            return csr_matrix(self.inertial[0] + self.elastic[0])
         return self.damping(self.compiled.blocks)
 
     @cached_property
@@ -509,12 +535,12 @@ class Tangent:
     def G(self) -> csr_matrix:
         """Return the constraints (m, N): joints and equations with the scales of their multipliers, then dofs that
         share an unknown."""
-        rows = (self._elastic[1] if self.moving else self.K)[self.compiled.first_multiplier : -1]
+        rows = (self.elastic[1] if self.moving else self.K)[self.compiled.first_multiplier : -1]
         return vstack((rows, self.compiled.sharing())).tocsr()
 
     def release(self) -> None:
         """Free the memory of the matrices; the next use makes them again."""
-        for name in ("K", "C", "M", "_inertial", "_elastic"):
+        for name in ("K", "C", "M", "inertial", "elastic"):
             self.__dict__.pop(name, None)
 
     def of_nodes(
@@ -527,40 +553,46 @@ class Tangent:
         A = self.assemble(self.control(stiffness, mass=mass, joints=joints), blocks)[1][:first, :first]
         return csr_matrix(0.5 * (A + A.T))
 
-    def damping(self, blocks: Sequence[Block]) -> csr_matrix:
+    def damping(self, blocks: Sequence[Block], weight: float = 0.0) -> csr_matrix:
         """Return the share (N, N) of some blocks in C without the inertia forces of a moving model.
 
-        Elements' tangents are affine in the weight of velocities.
+        Elements' tangents are affine in the weight of velocities; 0: what `damping_weight` returns.
         """
         damped = velocity_dependent(blocks)
-        if not damped:
+        weight = weight or self.damping_weight(damped)
+        if weight == 0.0:
             return csr_matrix((self.compiled.n_dof, self.compiled.n_dof))
-        plus, minus = (self.assemble(self.control(2.0, damping=a), damped)[1] for a in (1.0, -1.0))
-        found = 0.5 * (plus - minus)
-        size = abs(found).max()
-        if size > 0.0:
-            # dampers next to stiff parts: velocities of a size that leaves the digits of both
-            w = max(abs(plus + minus).max() / size, 1.0)
-            plus, minus = (self.assemble(self.control(2.0, damping=a * w), damped)[1] for a in (1.0, -1.0))
-            found = (plus - minus) / (2.0 * w)
-        return compressed(found)
+        plus, minus = (self.assemble(self.control(2.0, damping=a * weight), damped)[1] for a in (1.0, -1.0))
+        return compressed((plus - minus) / (2.0 * weight))
+
+    def damping_weight(self, blocks: Sequence[Block]) -> float:
+        """Return a weight of velocities that leaves the digits of dampers next to stiff parts, over 1; 0: nothing
+        damps."""
+        if not blocks:
+            return 0.0
+        plus, minus = (self.assemble(self.control(2.0, damping=a), blocks)[1] for a in (1.0, -1.0))
+        size = 0.5 * abs(plus - minus).max()
+        return max(abs(plus + minus).max() / size, 1.0) if size > 0.0 else 0.0
 
     @cached_property
-    def _inertial(self) -> tuple[csr_matrix, csr_matrix]:
+    def inertial(self) -> tuple[csr_matrix, csr_matrix]:
         """Return the shares (N, N) of inertia forces and weight in C and K of a moving state.
 
         Elements' tangents are affine in the weights of velocities and accelerations.
         """
         w, blocks = self.speed, velocity_dependent([b for b in self.compiled.blocks if b.type.inertia])
+        turn = crosses(self.compiled.n_dof, self.compiled.system.rotations, self.spins)
+        turning = -(self.M @ turn)
+        if not blocks:
+            return turning, csr_matrix(turning.shape)
         plus, minus, back = (
             self.assemble(self.control(2.0, damping=a * w, mass=b * w * w), blocks)[1]
             for a, b in ((1.0, 1.0), (-1.0, 1.0), (0.0, -1.0))
         )
-        turn = crosses(self.compiled.n_dof, self.compiled.system.rotations, self.spins)
-        return (plus - minus) / (2.0 * w) - self.M @ turn, 0.5 * (0.5 * (plus + minus) + back)
+        return (plus - minus) / (2.0 * w) + turning, 0.5 * (0.5 * (plus + minus) + back)
 
     @cached_property
-    def _elastic(self) -> tuple[csr_matrix, csr_matrix]:
+    def elastic(self) -> tuple[csr_matrix, csr_matrix]:
         """Return the shares (N, N) of all other elements in C and K of a moving state, joints and loads included."""
         others = [block for block in self.compiled.blocks if not block.type.inertia]
         K = self.assemble(self.control(2.0), others)[1]

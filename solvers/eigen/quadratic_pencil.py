@@ -35,6 +35,7 @@ from fem_mbs.solvers.linear.service import factor
 __all__ = ["Inverse", "QuadraticPencil", "absolutely", "inexact", "times"]
 
 _SEED = 5
+_SMALL = 200_000  # entries of K up to which absolute values of matrices are kept
 _HELD = 1e-3  # least frequency of an unknown that counts as held, over the upper quartile
 
 
@@ -83,12 +84,11 @@ class QuadraticPencil:
         self.real = all(np.isrealobj(a.data) for a in (M, C, K))
         self.omega = _frequency(M, C, K)
         self.time = 1.0 / self.omega
-        self.d = _scales(abs(K) + self.omega * abs(C) + self.omega**2 * abs(M))
-        D = diags(self.d)
-        self.M, self.C, self.K = self.omega**2 * (D @ M @ D), self.omega * (D @ C @ D), D @ K @ D
-        self.M, self.C, self.K = (csr_matrix(a) for a in (self.M, self.C, self.K))
+        self.d = _scales(K, C, M, self.omega)
+        self.M, self.C, self.K = (_scaled(a, self.d, self.omega**k) for a, k in ((M, 2), (C, 1), (K, 0)))
         self.M.eliminate_zeros()
         self.keep = independent_rows(G, 1.0 / self.d) if G.shape[0] else np.zeros(0, bool)
+        D = diags(self.d)
         rows = csr_matrix(G[np.flatnonzero(self.keep)] @ D)
         self.norm = np.sqrt(np.asarray(abs(rows).power(2).sum(axis=1)).ravel())
         self.rows = csr_matrix(diags(1.0 / self.norm) @ rows) if rows.shape[0] else rows
@@ -215,6 +215,12 @@ class QuadraticPencil:
         M, C, K = (self.MT, self.CT, self.KT) if transposed else (self.M, self.C, self.K)
         return times(K, x), times(C, x) * p, times(M, x) * p**2
 
+    @cached_property
+    def _absolute(self) -> tuple[list, list]:
+        """Return |K|, |C| and |M|, and their transposes, of small problems."""
+        found = [abs(a) for a in (self.K, self.C, self.M)]
+        return found, [a.T for a in found]
+
     def _reactions(self, y: np.ndarray, transposed: bool) -> np.ndarray:
         return (self.rows.T if transposed else self.columns) @ y
 
@@ -232,8 +238,12 @@ class QuadraticPencil:
             (self.columns.T if transposed else self.rows) @ x, axis=0
         )
         a = np.abs(x)
-        factors = ((self.K, 1.0), (self.C, np.abs(p)), (self.M, np.abs(p) ** 2))
-        absolute = norms[3] + sum(np.linalg.norm(absolutely(A, a, transposed) * by, axis=0) for A, by in factors)
+        if self.K.nnz > _SMALL:
+            sizes = [absolutely(A, a, transposed) for A in (self.K, self.C, self.M)]
+        else:
+            sizes = [A @ a for A in self._absolute[transposed]]
+        factors = (1.0, np.abs(p), np.abs(p) ** 2)
+        absolute = norms[3] + sum(np.linalg.norm(x * by, axis=0) for x, by in zip(sizes, factors, strict=True))
         # a rigid-body motion has no forces at all: what it cancels from is the measure then
         size = np.maximum(sum(norms), 1e-300)
         return off / size, off / np.where(absolute > 0.0, absolute, 1.0)
@@ -285,12 +295,22 @@ def _frequency(M, C, K) -> float:
     return 1.0
 
 
-def _scales(size) -> np.ndarray:
-    """Return d (n,) with d_i size_ii d_i = 1; where the diagonal is zero, by the coupling to the others."""
-    diagonal = size.diagonal()
+def _scaled(A: csr_matrix, d: np.ndarray, by: float) -> csr_matrix:
+    """Return by diag(d) A diag(d), without products of sparse matrices."""
+    data = A.data * np.repeat(d, np.diff(A.indptr)) * d[A.indices]
+    return csr_matrix((by * data, A.indices.copy(), A.indptr.copy()), shape=A.shape)
+
+
+def _scales(K: csr_matrix, C: csr_matrix, M: csr_matrix, omega: float) -> np.ndarray:
+    """Return d (n,) with d_i size_ii d_i = 1, size = |K| + omega |C| + omega^2 |M|; where the diagonal is zero, by the
+    coupling to the others."""
+    diagonal = np.abs(K.diagonal()) + omega * np.abs(C.diagonal()) + omega**2 * np.abs(M.diagonal())
     d = np.zeros(diagonal.size)
     some = diagonal > 0.0
     d[some] = 1.0 / np.sqrt(diagonal[some])
+    if some.all():
+        return d
+    size = abs(K) + omega * abs(C) + omega**2 * abs(M)
     both = size.maximum(size.T)
     for _ in range(3):
         empty = np.flatnonzero(d == 0.0)
@@ -349,18 +369,23 @@ class Inverse:
         by_damping = np.linalg.norm(self.factors.solve(self.Cs @ x)[0]) / a
         return 1.0 / max(np.sqrt(by_mass), by_damping, 1e-300)
 
+    @cached_property
+    def state_forces(self) -> tuple[csr_matrix, csr_matrix]:
+        """Return [C_s, nu M] (n, 2n) and its transpose, for one product with a vector in place of two."""
+        both = csr_matrix(hstack((self.Cs, self.unit * self.pencil.M)))
+        return both, both.T
+
     def right(self, v: np.ndarray) -> np.ndarray:
         """Return A v (2n,), as accurately as the recurrence needs."""
-        n = self.pencil.n
-        x = self.factors.solve(self.Cs @ v[:n] + self.unit * (self.pencil.M @ v[n:]), rough=True)[0]
-        return np.concatenate((-x, self.moving[:, 0] * v[:n] / self.unit))
+        x = self.factors.solve(self.state_forces[0] @ v, rough=True)[0]
+        return np.concatenate((-x, self.moving[:, 0] * v[: self.pencil.n] / self.unit))
 
     def left(self, v: np.ndarray) -> np.ndarray:
         """Return A^T v (2n,)."""
         n = self.pencil.n
-        w = self.factors.solve(v[:n], transposed=True, rough=True)[0]
-        above = self.moving[:, 0] * v[n:] / self.unit - self.CsT @ w
-        return np.concatenate((above, -self.unit * (self.pencil.MT @ w)))
+        out = self.state_forces[1] @ -self.factors.solve(v[:n], transposed=True, rough=True)[0]
+        out[:n] += self.moving[:, 0] * v[n:] / self.unit
+        return out
 
     def start(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Return random right and left vectors (2n,), free of infinite eigenvalues and within the constraints.
@@ -374,7 +399,9 @@ class Inverse:
         d = rng.standard_normal(self.size)
         if self.dtype != float:
             d = d + 1j * rng.standard_normal(self.size)
-        g = np.concatenate((self.pencil.shifted(self.s) @ d[:n], self.unit**2 * (self.pencil.M @ d[n:]))).conj()
+        M, C, K = self.pencil.M, self.pencil.C, self.pencil.K
+        force = K @ d[:n] + self.s * (C @ d[:n]) + self.s**2 * (M @ d[:n])
+        g = np.concatenate((force, self.unit**2 * (M @ d[n:]))).conj()
         for _ in range(2):
             d, g = self.right(d), self.left(g)
             d, g = d / (np.linalg.norm(d) or 1.0), g / (np.linalg.norm(g) or 1.0)

@@ -173,8 +173,11 @@ class SaddleFactors:
             x = np.column_stack([solver.solve(c) for c in b.reshape(b.shape[0], -1).T]).reshape(b.shape)
             self.effort.corrections += solver.counts.refinements + solver.counts.krylov - before
             return x
-        N, kind = (self.N.T, "T") if transposed else (self.N, "N")
+        kind = "T" if transposed else "N"
         x = self.lu.solve(b, kind)
+        if self.steps == 0:
+            return x
+        N = self.N.T if transposed else self.N
         for _ in range(self.steps):
             x = x + self.lu.solve(b - N @ x, kind)
         return x

@@ -90,10 +90,10 @@ def test_d3_the_recurrence():
 
 def test_d3_without_reorthogonalisation_copies_appear():
     """The lowest pair, which is simple, is found several times by three terms alone."""
-    for full in (True, False):
-        theta = np.abs(recurrence(full, steps=100)[0].ritz().theta)
-        copies = int((np.abs(theta - theta.max()) < 1e-6 * theta.max()).sum())
-        assert copies == 2 if full else copies > 2
+    theta = {full: np.abs(recurrence(full, steps=100)[0].ritz().theta) for full in (True, False)}
+    lowest = theta[True].max()  # three terms alone may also give values that are none at all
+    copies = {full: int((np.abs(theta[full] - lowest) < 1e-6 * lowest).sum()) for full in theta}
+    assert copies[True] == 2 and copies[False] > 2
 
 
 def test_d4_random_unsymmetric(way):

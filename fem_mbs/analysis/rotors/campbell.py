@@ -26,6 +26,7 @@ from fem_mbs.analysis.end_state import EndState
 from fem_mbs.analysis.rotors.crossings import interpolated_root, root_between
 from fem_mbs.analysis.rotors.periodic import RESIDUAL, Motions, PeriodicMotions, harmonics_needed, resisted
 from fem_mbs.analysis.rotors.rotating import choose_frame, constant_frames, rotation_of, steady_rotation
+from fem_mbs.analysis.rotors.steady_parts import SteadyParts
 from fem_mbs.analysis.rotors.whirl import whirl
 from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.errors import AnalysisError
@@ -72,6 +73,7 @@ class Spinning:
         self.end, self.rotor, self.frame, self.blades = end, rotor, frame, blades
         self.state = end.state
         self.matrices = matrices_of(end.compiled.system)  # whose pattern is that at all speeds
+        self.parts = SteadyParts()
         self.settled: str | None = None
         self.harmonics: int | None = None  # of the turn; None: coefficients are constant
         self.reach = 0.0  # of these, up to where eigenvalues are sought; 0: not known
@@ -80,7 +82,7 @@ class Spinning:
         """Return small motions about the steady rotation at a speed [rad/s], in the fixed frame."""
         end = self.end
         rotation = rotation_of(end.compiled, self.rotor, speed)
-        lin = steady_rotation(end.compiled, self.state, rotation, end.time, end.loading)
+        lin = steady_rotation(end.compiled, self.state, rotation, end.time, end.loading, self.parts)
         self.state = lin.moved(np.zeros(end.compiled.system.n_dof))
         return lin
 

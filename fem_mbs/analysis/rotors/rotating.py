@@ -9,13 +9,14 @@ Theory: docs/theory.md, section 10.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from scipy.linalg import eigh, qr
 from scipy.sparse import csc_matrix, csr_matrix, diags, hstack, vstack
 
 from fem_mbs.analysis.loading import Loading
+from fem_mbs.analysis.rotors.steady_parts import SteadyParts
 from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.analysis.stability.rotation import Rotation
 from fem_mbs.declarations.kinds import shown
@@ -46,10 +47,14 @@ _NOISE = 1e-7  # of absolute values: what cancels may have rounding of 1e-9 of i
 
 
 def steady_rotation(
-    compiled: CompiledModel, state: S.State, rotation: Rotation, t: float = 0.0, loading: Loading | None = None
-) -> Linearisation:
+    compiled: CompiledModel, state: S.State, rotation: Rotation, t: float = 0.0, loading: Loading | None = None,
+    parts: SteadyParts | None = None,
+) -> Linearisation:  # fmt: skip
     """Return the model about the state in which it turns steadily, nearest to a given one; increments in the fixed
     frame.
+
+    Args:
+        parts: of the matrices, that other speeds have too.
 
     Raises:
         ModelError: joints or motions do not let it turn so.
@@ -58,7 +63,7 @@ def steady_rotation(
     system = compiled.system
     now, before, least, slow, pin, tangent = state, np.inf, np.inf, 0, None, None
     for _ in range(_ITERATIONS):
-        lin = Linearisation(compiled, now, t, loading, rotation)
+        lin = Linearisation(compiled, now, t, loading, rotation, parts=parts)
         if now is state:
             _check_velocities(lin)
             rounding = _rounding(lin)
@@ -71,7 +76,7 @@ def steady_rotation(
             step = tangent.step(force)
             if _size(system, step) > 1e-3 * before:
                 return lin  # at critical speeds increments would be arbitrary
-            return Linearisation(compiled, lin.moved(step), t, loading, rotation)
+            return Linearisation(compiled, lin.moved(step), t, loading, rotation, parts=parts)
         if pin is None:
             pin = _free_spin(lin, rounding)
         tangent = tangent or _Tangent(lin, pin)
@@ -81,7 +86,7 @@ def steady_rotation(
         slow = slow + 1 if most > 0.5 * least else 0
         if most <= _SMALL:
             # with it: forces left over, however small the increments, would hold or turn what spins freely
-            return Linearisation(compiled, lin.moved(step), t, loading, rotation)
+            return Linearisation(compiled, lin.moved(step), t, loading, rotation, parts=parts)
         if slow >= 2 and least < 1e-8:
             return lin
         if not np.isfinite(most) or most > 1e3:
@@ -289,19 +294,20 @@ def choose_frame(lin: Linearisation, frame: str = "auto", blades: bool = False) 
         lin.bladed  # noqa: B018  says what is missing
     if rotation.speed == 0.0:
         return lin.seen_from("fixed" if frame == "auto" else frame)
-    found = constant_frames(lin, blades)
     if frame != "auto":
-        if found[frame] > CONSTANT:
+        change = constant_frames(lin, blades)[frame]
+        if change > CONSTANT:
             raise ModelError(
-                f"the coefficients are not constant in the {frame} frame (they change by {found[frame]:.1e} as it "
-                "turns)",
+                f"the coefficients are not constant in the {frame} frame (they change by {change:.1e} as it turns)",
                 owner=rotation.owner,
                 remedy='take frame = "periodic"' if frame == MULTI_BLADE else 'take frame = "auto"',
             )
         return lin.seen_from(frame)
-    for name, change in found.items():
+    found = {}
+    for name, change in _changes(lin, blades):
         if change <= CONSTANT:
             return lin.seen_from(name)
+        found[name] = change
     told = ""
     if blades and MULTI_BLADE in found:
         told = f"; its {lin.bladed.count} blades are not equal, {found[MULTI_BLADE]:.1e} in multi-blade coordinates"
@@ -326,17 +332,21 @@ def constant_frames(lin: Linearisation, blades: bool = False) -> dict[str, float
     Bilinear forms of the matrices are compared along slow motions that the constraints allow, and the constraints
     themselves; random motions would not do, since stiff deformations drown what soft supports add.
     """
+    return dict(_changes(lin, blades))
+
+
+def _changes(lin: Linearisation, blades: bool) -> Iterator[tuple[str, float]]:
+    """Yield what `constant_frames` returns, frame by frame: the search may end at the first that serves."""
     there = turned(lin, _ANGLE)
     _check_steady(lin, there)
-    found, motions = {}, _slow_motions(lin)
-    frames = ["fixed", "rotating"]
-    if blades and lin.blades is not None:
-        frames.append(MULTI_BLADE)
-        there.__dict__["blades"] = lin.blades
-    for frame in frames:
+    motions = _slow_motions(lin)
+    for frame in ("fixed", "rotating", MULTI_BLADE):
+        if frame == MULTI_BLADE:
+            if not blades or lin.blades is None:
+                return
+            there.__dict__["blades"] = lin.blades
         a, b = lin.seen_from(frame), there.seen_from(frame)
-        found[frame] = _difference(a, b, motions, None if frame == "fixed" else lin.turn_matrix(_ANGLE, frame))
-    return found
+        yield frame, _difference(a, b, motions, None if frame == "fixed" else lin.turn_matrix(_ANGLE, frame))
 
 
 def _check_steady(lin: Linearisation, there: Linearisation) -> None:
@@ -376,11 +386,13 @@ def _slow_motions(lin: Linearisation) -> np.ndarray:
         norm = np.sqrt(np.asarray(rows.power(2).sum(axis=1)).ravel())
         rows = csr_matrix(diags(1.0 / norm) @ rows)
     factors = factor(csc_matrix(scale @ A @ scale), rows, "general")
+    # the matrix is symmetric, and one application of its factors is good enough
+    solve = (lambda b: factors.solve(b)[0]) if factors.positive is None else factors.nearly
     count = min(_PROBES, A.shape[0] - rows.shape[0])
     X = np.random.default_rng(11).standard_normal((A.shape[0], count))
     mass, stiffness = scale @ M @ scale, scale @ A @ scale
     for _ in range(3):
-        X, r, _ = qr(factors.solve(mass @ X)[0], mode="economic", pivoting=True)
+        X, r, _ = qr(solve(mass @ X), mode="economic", pivoting=True)
         size = np.abs(np.diag(r))
         X = X[:, size > _RANK * size.max(initial=0.0)]  # more than there are masses: nothing but rounding
     small = X.T @ (mass @ X)
@@ -405,13 +417,14 @@ def _difference(a: Linearisation, b: Linearisation, full: np.ndarray, R: csr_mat
         worst = max(worst, float((rate / np.maximum(size, 1e-300)).max(initial=0.0)))
     if worst > CONSTANT:
         return worst
-    before, after = a.whole(), b.whole()
-    kinetic, strain = (np.abs(np.einsum("ik,ik->k", full, before[i] @ full)) for i in (0, 2))
+    before, after = a.products(full), b.products(moved)
+    kinetic, strain = (np.abs(np.einsum("ik,ik->k", full, before[i])) for i in (0, 2))
     w = np.sqrt(strain / np.maximum(kinetic, 1e-300) + a.steady.speed**2)
     energy = w * np.sqrt(kinetic)
-    for power, (A, B) in enumerate(zip(before[::-1], after[::-1], strict=True)):
-        one, two = full.T @ (A @ full), moved.T @ (B @ moved)
-        floor = _NOISE * (np.abs(full).T @ (abs(A) @ np.abs(full)))
+    absolute = a.products(np.abs(full), absolute=True)
+    for power, (A, B, size) in enumerate(zip(before[::-1], after[::-1], absolute[::-1], strict=True)):
+        one, two = full.T @ A, moved.T @ B
+        floor = _NOISE * (np.abs(full).T @ size)
         by = np.outer(w, w) ** (0.5 * power)  # K, C w, M w^2
         change = np.abs(one - two) * by / np.maximum(np.outer(energy, energy), floor * by)
         worst = max(worst, float(change.max(initial=0.0)))

@@ -45,6 +45,7 @@ from fem_mbs.system.states import at_rest, instant, moved, spatial_axes
 from fem_mbs.system.tangent import Tangent, matrices_of
 
 if TYPE_CHECKING:
+    from fem_mbs.analysis.rotors.steady_parts import SteadyParts
     from fem_mbs.analysis.stability.state_space import Descriptor, StateSpace
 
 __all__ = ["Linearisation"]
@@ -73,6 +74,7 @@ class Linearisation:
         frame: of the increments; others than "fixed" need a rotation.
         acceleration: (N,) of a state in steady motion, angular ones in body axes; None: found from the equations of
             motion.
+        parts: of the matrices, that other speeds of the rotation have too.
 
     Raises:
         ModelError, AnalysisError: the state cannot be linearised.
@@ -81,6 +83,7 @@ class Linearisation:
     def __init__(
         self, compiled: CompiledModel, state: S.State, t: float = 0.0, loading: Loading | None = None,
         rotation: Rotation | None = None, frame: str = "fixed", acceleration: np.ndarray | None = None,
+        parts: SteadyParts | None = None,
     ):  # fmt: skip
         self.compiled, self.system, self.t, self.rotation, self.frame = compiled, compiled.system, t, rotation, frame
         if frame not in ("fixed", "rotating", "multi-blade"):
@@ -95,7 +98,7 @@ class Linearisation:
         if loading is None:
             loading = Loading(compiled)
             loading.all_on()
-        self.loading = loading
+        self.loading, self.parts = loading, parts
         self.notes: list[str] = []
         system = self.system
         system.refuse_impacts(Owner("Linearisation"), "has no small motions", "take contact in place of the impact")
@@ -140,7 +143,8 @@ class Linearisation:
 
     # --- the state -------------------------------------------------------------------------------------------------
     def _at(self, state: S.State) -> Tangent:
-        return Tangent(self.system, state, self.level, self.matrices)
+        made = Tangent if self.parts is None else self.parts.tangent
+        return made(self.system, state, self.level, self.matrices)
 
     @cached_property
     def tangent(self) -> Tangent:
@@ -183,12 +187,36 @@ class Linearisation:
     def whole(self) -> tuple[csr_matrix, csr_matrix, csr_matrix]:
         """Return M, C and K over all dofs (N, N), supports and multipliers included, in the frame."""
         here = self.tangent
-        M, damping, stiffness = here.M, here.C, here.K
+        M, damping, stiffness = self.mass, here.C, here.K
         if self.frame != "fixed":
             P = self.turning()
             stiffness = stiffness + damping @ P + M @ P @ P
             damping = damping + 2.0 * M @ P
         return M, csr_matrix(damping), csr_matrix(stiffness)
+
+    @cached_property
+    def mass(self) -> csr_matrix:
+        """Return M (N, N) in all frames, without zeros, of which masses of solids have two of three entries."""
+        M = self.tangent.M
+        keep = M.data != 0.0
+        indptr = np.concatenate(([0], np.cumsum(keep)))[M.indptr]
+        return csr_matrix((M.data[keep], M.indices[keep], indptr), shape=M.shape)
+
+    def products(self, X: np.ndarray, absolute: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return M X, C X and K X (N, k) in the frame, X (N, k) over all dofs, without the matrices of that frame.
+
+        ``absolute``: with the absolute values of the matrices of which these are made.
+        """
+        M, C, K = self.mass, self.tangent.C, self.tangent.K
+        if absolute:
+            M, C, K = (csr_matrix((np.abs(A.data), A.indices, A.indptr), shape=A.shape) for A in (M, C, K))
+        if self.frame == "fixed":
+            return M @ X, C @ X, K @ X
+        P = abs(self.turning()) if absolute else self.turning()
+        rate = P @ X
+        mass, by_rate, twice = np.split(M @ np.hstack((X, rate, P @ rate)), 3, axis=1)
+        damping, turned = np.split(C @ np.hstack((X, rate)), 2, axis=1)
+        return mass, damping + 2.0 * by_rate, K @ X + turned + twice
 
     @property
     def steady(self) -> Rotation:
@@ -239,7 +267,7 @@ class Linearisation:
 
     @cached_property
     def _system(self) -> tuple[csr_matrix, csr_matrix, csr_matrix]:
-        M, damping, stiffness = (a[self.dofs][:, self.dofs] for a in self.whole())
+        M, damping, stiffness = (_selected(a, self.dofs) for a in self.whole())
         return M, damping, stiffness
 
     @property
@@ -325,7 +353,8 @@ class Linearisation:
         """Free the memory of the matrices, which large parts need for their factors; the next use makes them again."""
         self.G, self.columns  # noqa: B018  small, and still wanted
         self.tangent.release()
-        self.__dict__.pop("_system", None)
+        for name in ("_system", "mass"):
+            self.__dict__.pop(name, None)
 
     def seen_from(self, frame: str) -> Linearisation:
         """Return the linearisation about the same state, in another frame."""
@@ -460,3 +489,13 @@ class Linearisation:
         from fem_mbs.analysis.stability.state_space import descriptor
 
         return descriptor(self, inputs, sensors)
+
+
+def _selected(A: csr_matrix, dofs: np.ndarray) -> csr_matrix:
+    """Return rows and columns of ascending ``dofs`` (n,) of a matrix (N, N)."""
+    number = np.full(A.shape[0], -1, A.indices.dtype)
+    number[dofs] = np.arange(dofs.size)
+    columns = number[A.indices]
+    keep = (columns >= 0) & np.repeat(number >= 0, np.diff(A.indptr))
+    indptr = np.concatenate(([0], np.cumsum(keep)))[A.indptr]
+    return csr_matrix((A.data[keep], columns[keep], np.append(indptr[dofs], indptr[-1])), shape=(dofs.size,) * 2)
