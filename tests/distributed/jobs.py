@@ -102,15 +102,18 @@ REDUCTIONS = {
 
 
 def parts(backend: str) -> dict[str, Any]:
-    """Return frequencies with free interfaces, reduced matrices and shapes of a bar by several methods."""
+    """Return frequencies with free interfaces, reduced matrices, moments and stresses of a bar by several methods."""
     out = {}
     for name, options in REDUCTIONS.items():
         wanted = {"root": "bar:ROOT", "tip": {"on": "bar:TIP", "kind": "average"}}
-        part = reduce_part(bar(free=True), wanted, backend=backend, **options)
+        part = reduce_part(bar(free=True), wanted, backend=backend, recovery="stress", **options)
         out[f"{name} frequencies"] = part.frequencies.tolist()
         out[f"{name} stiffness"] = np.linalg.eigvalsh(part.stiffness).tolist()
         out[f"{name} mass"] = np.linalg.eigvalsh(part.mass).tolist()
         out[f"{name} accuracy"] = [row["frequency_hz"] for row in part.info["accuracy"]]
+        m, b = part.moments, part.boundary.shape[0]  # modes have any sign
+        out[f"{name} moments"] = [m.mass, *m.first, *m.second.ravel(), *np.linalg.eigvalsh(m.quadratic[2, 2])]
+        out[f"{name} stresses"] = part.recovery.stress[..., :b].ravel().tolist()
     return out
 
 
@@ -173,12 +176,11 @@ def mixed(backend: str, height: float) -> dict[str, Any]:
 def shares() -> dict[str, Any]:
     """Return the elements and the entries of the stiffness that each rank has, and those of all."""
     from fem_mbs.analysis.distributed.backends import backend_named
-    from fem_mbs.analysis.distributed.share import share_out
     from fem_mbs.analysis.end_state import EndState
     from fem_mbs.solvers.distributed.ranks import ranks
 
-    end = EndState.at_start(bar().compile(stepping=False))
-    share_out(end.compiled)
+    model = bar()
+    end = EndState.at_start(model.compile(stepping=False, sharing=backend_named("petsc").sharing))
     solids = [b for b in end.compiled.system.blocks if b.type.name.startswith("solid_")]
     linear = backend_named("petsc").make(end.compiled, end.state, 0.0, end.loading)
     K = linear.stiffness
@@ -187,6 +189,7 @@ def shares() -> dict[str, Any]:
         "elements": [b.count for b in solids],
         "own entries": ranks().gathered(int(K.own.nnz)), "own rows": K.layout.counts.tolist(),
         "entries": int(K.gathered().nnz), "unknowns": K.shape[0],
+        "unmade": [b.later for b in model.building.blocks if b.type.name.startswith("solid_")],
     }  # fmt: skip
 
 
@@ -217,8 +220,10 @@ def algebra() -> dict[str, Any]:
 
 
 if __name__ == "__main__":
+    from fem_mbs.model.parts import solids
     from fem_mbs.solvers.distributed.ranks import ranks
 
+    solids.MANY = 0  # as of large models, whose parameters are made of a rank's own elements alone
     numbers = {**everything("petsc"), **shares(), **algebra()}
     if ranks().rank == 0:
         Path(sys.argv[1]).write_text(json.dumps(numbers))

@@ -96,6 +96,7 @@ def test_no_rank_has_all(found):
     assert len(numbers["own entries"]) == n
     own = np.array(numbers["own elements"])  # (ranks, blocks, 3)
     assert own.sum(axis=0).tolist() == [[count] * 3 for count in numbers["elements"]]
+    assert numbers["unmade"] == [True, True]  # no rank has made the parameters of all elements
     if n == 2:
         assert (own[:, :, 0] <= 0.55 * np.array(numbers["elements"])).all()
         # what both have are the entries between nodes of the cut

@@ -53,11 +53,22 @@ def kinds_of_cells(building: Building, word: str, name: str, runs: Sequence[Run]
         nodes, ids, places, at = [], [], [], 0
         for mesh, block, _, cells in (runs[i] for i in mine):
             part, start = building.meshes[mesh]
-            nodes.append(start + part.blocks[block].cells[cells])
-            ids.append(part.blocks[block].ids[cells])
+            nodes.append(_picked(part.blocks[block].cells, cells, start))
+            ids.append(_picked(part.blocks[block].ids, cells))
             places.append((mesh, block, cells, at))
             at += len(cells)
-        yield KindOfCells(kind, label, where, np.concatenate(nodes), np.concatenate(ids), places)
+        yield KindOfCells(kind, label, where, _joined(nodes), _joined(ids), places)
+
+
+def _picked(table: np.ndarray, cells: np.ndarray, start: int = 0) -> np.ndarray:
+    """Return ``start`` plus the rows of some cells; of all as they are without a copy, as large meshes have them."""
+    if len(cells) == len(table) and np.array_equal(cells, np.arange(len(table))):
+        return table if start == 0 else start + table
+    return start + table[cells]
+
+
+def _joined(tables: list[np.ndarray]) -> np.ndarray:
+    return tables[0] if len(tables) == 1 else np.concatenate(tables)
 
 
 def cell_runs(building: Building, owner: str, on, dimension: int) -> list[Run]:
