@@ -150,6 +150,24 @@ class Block:
             out[at : at + _TOGETHER] = self.rows(elements[at : at + _TOGETHER])
         return out
 
+    def column_of(self, elements: np.ndarray, column: int) -> np.ndarray:
+        """Return a column (k,) of the parameters of some elements; those of others are not made."""
+        pieces = (elements[at : at + _TOGETHER] for at in range(0, len(elements), _TOGETHER))
+        return np.concatenate([np.empty(0), *(self.rows_of(some)[:, column] for some in pieces)])
+
+    def change(self, elements: np.ndarray, column: int, values: Any, add: bool = False) -> None:
+        """Set columns from ``column`` on of the parameters of some elements to values (w,) or (k, w), or ``add`` them;
+        where there are fewer columns, zeros come before.
+
+        Args:
+            elements: (k,) ascending numbers.
+        """
+        changed = _Changed(self.rows, elements, column, np.asarray(values, float), add)
+        if self.later:
+            self.rows = changed
+        else:
+            self.par = changed.applied(self.par, np.arange(self.size))
+
     @property
     def all_nodes(self) -> np.ndarray:
         """Return the end nodes (count, ends) of the elements on all processes."""
@@ -282,6 +300,36 @@ def merge_blocks(blocks: list[Block]) -> list[Block]:
             )
         )  # fmt: skip
     return merged
+
+
+@dataclass(frozen=True, eq=False)
+class _Changed:
+    """Makes parameters as ``rows`` does, with other values in some columns of some elements; see `Block.change`."""
+
+    rows: Callable[[np.ndarray], np.ndarray] | None
+    elements: np.ndarray
+    column: int
+    values: np.ndarray
+    add: bool
+
+    @property
+    def damped(self) -> bool:
+        return bool(getattr(self.rows, "damped", True))
+
+    def __call__(self, numbers: np.ndarray) -> np.ndarray:
+        assert self.rows is not None
+        return self.applied(self.rows(numbers), numbers)
+
+    def applied(self, par: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+        """Return the parameters (k, ...) of elements by their numbers (k,), changed in place where there is room."""
+        columns = slice(self.column, self.column + self.values.shape[-1])
+        if par.shape[1] < columns.stop:
+            par = np.pad(par, ((0, 0), (0, columns.stop - par.shape[1])))
+        at = np.minimum(np.searchsorted(self.elements, numbers), max(len(self.elements) - 1, 0))
+        mine = np.flatnonzero(self.elements[at] == numbers) if len(self.elements) else np.empty(0, np.int64)
+        given = self.values if self.values.ndim == 1 else self.values[at[mine]]
+        par[mine, columns] = par[mine, columns] + given if self.add else given
+        return par
 
 
 class _Joined:

@@ -193,6 +193,50 @@ def shares() -> dict[str, Any]:
     }  # fmt: skip
 
 
+def common() -> dict[str, Any]:
+    """Return how many ranks have made a mesh, the mesh that each has, and the errors of one that cannot be made."""
+    from fem_mbs.analysis.distributed.together import meshes_in_common
+    from fem_mbs.errors import MeshError
+    from fem_mbs.solvers.distributed.ranks import ranks
+
+    made = []
+
+    def make() -> Mesh:
+        made.append(1)
+        x, c = grid("hexahedron", (3, 2, 1), SIZE)
+        return Mesh(x, [CellBlock("hexahedron", c)], {"ROOT": np.arange(2)})
+
+    def fail() -> Mesh:
+        raise MeshError("it is damaged")
+
+    mesh = ranks().made_once(make)
+    try:
+        ranks().made_once(fail)
+    except MeshError as error:
+        told = str(error)
+    m = Model(3)
+    with meshes_in_common(True):
+        m.mesh("box", box={"size": SIZE, "n": (3, 2, 1)}, scale=2.0)
+    own = [mesh.points.sum(), mesh.blocks[0].cells.sum(), mesh.node_sets["ROOT"].sum(), m.positions.max()]
+    written = [a.flags.writeable or not a.flags.aligned for a in (mesh.points, mesh.blocks[0].cells)]
+    return {
+        "makers": sum(ranks().gathered(len(made))), "meshes": ranks().gathered([float(v) for v in own]),
+        "mesh errors": ranks().gathered(told), "writeable": ranks().gathered(any(written)),
+    }  # fmt: skip
+
+
+def refusals() -> dict[str, Any]:
+    """Return what a reduction that is not distributed says on each rank."""
+    from fem_mbs.errors import ModelError
+    from fem_mbs.solvers.distributed.ranks import ranks
+
+    try:
+        reduce_part(bar(free=True), {"root": "bar:ROOT"}, stiffening="free", backend="petsc")
+    except ModelError as error:
+        return {"refused stiffening": ranks().gathered(str(error))}
+    return {"refused stiffening": []}
+
+
 def algebra() -> dict[str, Any]:
     """Return largest differences of operations of a distributed matrix from those of scipy."""
     from scipy.sparse import diags, random
@@ -220,10 +264,10 @@ def algebra() -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    from fem_mbs.model.parts import solids
+    from fem_mbs.model.parts import cells
     from fem_mbs.solvers.distributed.ranks import ranks
 
-    solids.MANY = 0  # as of large models, whose parameters are made of a rank's own elements alone
-    numbers = {**everything("petsc"), **shares(), **algebra()}
+    cells.MANY = 0  # as of large models, whose parameters are made of a rank's own elements alone
+    numbers = {**everything("petsc"), **shares(), **algebra(), **common(), **refusals()}
     if ranks().rank == 0:
         Path(sys.argv[1]).write_text(json.dumps(numbers))

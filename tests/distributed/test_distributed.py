@@ -111,6 +111,21 @@ def test_operations_are_those_of_scipy(found):
     assert sum(name.startswith("algebra") for name in numbers) == 15
 
 
+def test_one_rank_makes_the_mesh_of_all(found):
+    n, numbers = found
+    x, cells = jobs.grid("hexahedron", (3, 2, 1), jobs.SIZE)
+    assert numbers["makers"] == 1
+    assert numbers["meshes"] == [pytest.approx([x.sum(), cells.sum(), 1.0, 2.0 * jobs.SIZE[0]], rel=1e-14)] * n
+    assert numbers["mesh errors"] == ["it is damaged"] * n
+    assert not any(numbers["writeable"])
+
+
+def test_what_reductions_do_not_have_is_refused_on_all_ranks(found):
+    n, numbers = found
+    assert len(numbers["refused stiffening"]) == n
+    assert all("stiffening is not distributed" in told for told in numbers["refused stiffening"])
+
+
 STATIC = """
 [mesh.part]
 file = "{mesh}"

@@ -28,7 +28,6 @@ from fem_mbs.declarations.kinds import (
     shown,
 )
 from fem_mbs.declarations.steps import step_kind
-from fem_mbs.elements.registry import element_type
 from fem_mbs.elements.solids import condensed as solid_condensed
 from fem_mbs.elements.solids import loads as solid_loads
 from fem_mbs.elements.solids import mass as solid_mass
@@ -41,10 +40,9 @@ from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.late import dataclass
 from fem_mbs.meshes.cells import facets_of
 from fem_mbs.model.building import Building, Places
-from fem_mbs.model.parts.cells import cell_owners, cell_runs, kinds_of_cells
+from fem_mbs.model.parts.cells import add_block, add_rows, cell_owners, cell_runs, kinds_of_cells
 from fem_mbs.properties.shells import ShellGroup
 from fem_mbs.properties.solids import SolidGroup, solid_material_of
-from fem_mbs.system.blocks import Block
 
 __all__ = ["Plane", "Pressure", "Solid", "Traction", "check_masses"]
 
@@ -52,9 +50,6 @@ FORMULATIONS = ("standard", "incompatible", "reduced")
 MASSES = ("consistent", "lumped", "reduced", "incompatible")
 STATES = ("stress", "strain", "axisymmetric")
 KINEMATICS = ("nonlinear", "linear")
-#: Elements of one kind of a part from which on their parameters are made when they are needed: a model that several
-#: processes share out never has them all.
-MANY = 1 << 14
 _PIECE = 1 << 16
 _FACES = {"line2": "line"}  # facet of a mesh -> cell of the load's element type
 
@@ -136,7 +131,7 @@ def _add_group(
         except ValueError as error:
             raise ModelError(f"{error}", owner=owner) from error
     stiffness = _Stiffnesses(cells, float(nonlinear), beta)
-    _put(building, group.name, group.type, group.nodes, stiffness)
+    add_rows(building, group.name, group.type, group.nodes, stiffness)
     lumped, points = mass == "lumped", group.rule if mass in ("reduced", "incompatible") else None
     family, form = "plane" if group.state else "solid", "lumped" if lumped else "mass"
     inside = None
@@ -146,7 +141,7 @@ def _add_group(
     masses = _Masses(cells, density, alpha, lumped, ring, points, inside)
     group.nonlinear, group.volumes = nonlinear, masses.volumes
     if density > 0.0:
-        _put(building, group.name, f"{family}_{form}_{group.kind}", group.nodes, masses)
+        add_rows(building, group.name, f"{family}_{form}_{group.kind}", group.nodes, masses)
     building.solid_groups[group.name] = group
     building.groups[group.name] = group.nodes
 
@@ -276,13 +271,6 @@ def check_masses(building: Building, steps: Any) -> None:
             owner=Owner("Solid", block.label(0)),
             remedy='use mass = "consistent", or a linear transient step',
         )
-
-
-def _put(building: Building, label: str, type_name: str, nodes: np.ndarray, par: Any) -> None:
-    """Add a block with its parameters, or with what makes them: of many elements later, when they are needed."""
-    rows = par if callable(par) and len(nodes) >= MANY else None
-    given = None if rows is not None else par(np.arange(len(nodes))) if callable(par) else par
-    building.blocks.append(Block([(label, 0, len(nodes))], element_type(type_name), nodes, given, rows=rows))
 
 
 def _material_axes(owner: str, orientation, count: int) -> np.ndarray | None:
@@ -638,7 +626,7 @@ class Pressure(Declaration):
             kind = f"{'axisymmetric_' if ring else ''}pressure_{_FACES.get(facet, facet)}"
             if self.integration == "reduced" and not group.state:
                 kind += solid_loads.reduced_face(group.kind, group.rule, facet)
-            _put(building, self.name, kind, nodes, np.column_stack(columns))
+            add_block(building, self.name, kind, nodes, np.column_stack(columns))
 
 
 @dataclass(frozen=True, eq=False)
@@ -681,7 +669,7 @@ class Traction(Declaration):
             par = solid_loads.traction_parameters(
                 face, X, t, index, 1.0 if thickness is None else thickness, axisymmetric=ring
             )
-            _put(building, self.name, f"traction_{face}", nodes, par)
+            add_block(building, self.name, f"traction_{face}", nodes, par)
 
 
 def _columns(axes: np.ndarray) -> np.ndarray:
