@@ -129,7 +129,7 @@ class Block:
     def __getattr__(self, name: str) -> Any:
         if name != "par" or self.__dict__.get("rows") is None:
             raise AttributeError(f"{type(self).__name__} has no {name}")
-        self.par = self.rows_of(np.arange(self.size))
+        self.par, self.rows = self.rows_of(np.arange(self.size)), None
         return self.par
 
     @property
@@ -278,7 +278,7 @@ def merge_blocks(blocks: list[Block]) -> list[Block]:
         rows = _Joined(tuple(parts)) if any(p.later for p in parts) else None
         alone = rows is not None and len(parts) == 1
         nodes = parts[0].nodes if alone else np.concatenate([p.nodes for p in parts])
-        par = None
+        par: Any = None
         if rows is None:
             width = max(p.par.shape[1] for p in parts)  # types with tables have rows of different lengths
             par = np.concatenate([np.pad(p.par, ((0, 0), (0, width - p.par.shape[1]))) for p in parts])

@@ -134,12 +134,12 @@ class Ranks:
 
     def collected(self, rows: np.ndarray, numbers: np.ndarray, count: int) -> np.ndarray:
         """Return rows (count, ...) of which each rank gives those of its ascending ``numbers`` (k,): on the first rank;
-        zeros on others."""
-        out = np.zeros((count, *rows.shape[1:]))
+        none, (0, ...), on others."""
         if self.rank:
             self.comm.Send(np.ascontiguousarray(numbers, np.int64), 0)
             self.comm.Send(np.ascontiguousarray(rows, float), 0)
-            return out
+            return np.empty((0, *rows.shape[1:]))
+        out = np.zeros((count, *rows.shape[1:]))
         out[numbers] = rows
         state = self._MPI.Status()
         for other in range(1, self.size):

@@ -72,7 +72,7 @@ class DistributedLinearised(Linearised):
         return A.of(csr_matrix((own.data, own.indices, own.indptr[: self.first + 1]), shape=(self.first, self.first)))
 
     def whole_table(self, number: int, table: np.ndarray) -> np.ndarray:
-        """Return the whole table on the first rank, where results are written, and zeros on others."""
+        """Return the whole table on the first rank, where results are written, and no rows on others."""
         share = self.system.blocks[number].share
         return table if share is None else self.matrices.ranks.collected(table, share.elements, share.count)
 

@@ -156,7 +156,8 @@ class Linearised:
         return self.tangent[self.multipliers]
 
     def whole_table(self, number: int, table: np.ndarray) -> np.ndarray:
-        """Return the table (n, ...) of all elements of a block, by its number, from that of the elements here."""
+        """Return the table (n, ...) of all elements of a block, by its number, from that of the elements here; no rows
+        where nothing is written of it."""
         return table
 
     def table_everywhere(self, number: int, table: np.ndarray) -> np.ndarray:

@@ -68,9 +68,9 @@ def kinds_of_cells(building: Building, word: str, name: str, runs: Sequence[Run]
 
 
 def _picked(table: np.ndarray, cells: np.ndarray, start: int = 0) -> np.ndarray:
-    """Return ``start`` plus the rows of some cells; of all as they are without a copy, as large meshes have them."""
-    if len(cells) == len(table) and np.array_equal(cells, np.arange(len(table))):
-        return table if start == 0 else start + table
+    """Return ``start`` plus the rows of some cells; all of many as they are, read-only as the mesh has them."""
+    if start == 0 and MANY <= len(cells) == len(table) and np.array_equal(cells, np.arange(len(table))):
+        return table
     return start + table[cells]
 
 
@@ -85,7 +85,8 @@ def add_rows(
     if len(nodes) < MANY:
         add_block(building, label, type_name, nodes, rows(np.arange(len(nodes))))
         return
-    building.blocks.append(Block([(label, 0, len(nodes))], element_type(type_name), nodes, None, rows=rows))
+    made = Block([(label, 0, len(nodes))], element_type(type_name), nodes, None, rows=rows)  # type: ignore[arg-type]
+    building.blocks.append(made)
 
 
 def add_block(building: Building, label: str, type_name: str, nodes: np.ndarray, par: np.ndarray) -> None:
