@@ -284,7 +284,8 @@ def make_context(
     """
     kinds = [step_kind(step.kind) for step in model.steps]
     if compiled is None:
-        compiled = model.compile(stepping=not all(kind.linear for kind in kinds))
+        linear = all(kind.linear for kind in kinds)  # others are refused where processes share the elements out
+        compiled = model.compile(stepping=not linear, sharing=backend_named(backend).sharing if linear else None)
     if not kinds:
         raise ModelError("it has no steps", owner=Owner("Model"), remedy="add a static or a transient step")
     plan = tuple(

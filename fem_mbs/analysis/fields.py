@@ -33,6 +33,7 @@ from fem_mbs.elements.solids.recovery import cauchy_stresses, extrapolation, out
 from fem_mbs.late import dataclass
 from fem_mbs.properties.shell_recovery import ShellRecovery
 from fem_mbs.properties.shells import ShellGroup
+from fem_mbs.properties.solids import SolidGroup
 from fem_mbs.results.fields import field_key, regions
 
 __all__ = ["BOTTOM", "COMPONENTS", "MISES", "STRAIN", "STRESS", "Fields", "SolidPart", "fields_of", "solid_parts"]
@@ -174,20 +175,20 @@ def _shell_parts(system, groups: Mapping[str, ShellGroup]) -> list[SolidPart]:
             found.append(
                 ShellPart(
                     label, groups[label].part, block.type.name, kinds[block.type.name], "full", False, True,
-                    block.nodes[first:last], block.first_output + first * width, block.first_element + first, width,
-                    shell=groups[label], X=system.nodes.x[block.nodes[first:last]],
+                    block.all_nodes[first:last], block.first_output + first * width, block.first_element + first, width,
+                    shell=groups[label], X=system.nodes.x[block.all_nodes[first:last]],
                 )
             )  # fmt: skip
     return found
 
 
 def solid_parts(
-    system, part_of: Mapping[str, str] | None = None, shells: Mapping[str, ShellGroup] | None = None
+    system, solids: Mapping[str, SolidGroup] | None = None, shells: Mapping[str, ShellGroup] | None = None
 ) -> list[SolidPart]:
     """Return the cells of a compiled system that have stresses, a group of cells of one kind each, with their regions.
 
     Args:
-        part_of: label of a group -> name of the part, where these differ (parts of several kinds of cells).
+        solids: groups of solid and plane parts by their labels; None: each is a part, and its elements tell the rest.
         shells: groups of shells by their labels.
     """
     parts = _shell_parts(system, shells or {})
@@ -200,13 +201,13 @@ def solid_parts(
         parts += [
             SolidPart(
                 label,
-                (part_of or {}).get(label, label),
+                solids[label].part if solids else label,
                 block.type.name,
                 cell,
                 integration,
                 not spatial and third,
-                bool(np.any(block.par[first:last, solid.NONLINEAR])),
-                block.nodes[first:last],
+                solids[label].nonlinear if solids else bool(np.any(block.par[first:last, solid.NONLINEAR])),
+                block.all_nodes[first:last],
                 block.first_output + first * width,
                 block.first_element + first,
                 width,
@@ -379,8 +380,7 @@ class Fields:
 def fields_of(compiled) -> Fields:
     """Return the fields of a compiled model."""
     model = compiled.model
-    part_of = {label: group.part for label, group in getattr(model, "solid_groups", {}).items()}
-    shells = getattr(model, "shell_groups", {})
+    solids, shells = getattr(model, "solid_groups", {}), getattr(model, "shell_groups", {})
     return Fields(
-        solid_parts(compiled.system, part_of, shells), compiled.system.nodes.x, model.field_names, compiled.system
+        solid_parts(compiled.system, solids, shells), compiled.system.nodes.x, model.field_names, compiled.system
     )

@@ -31,7 +31,8 @@ __all__ = ["count_model", "find_group", "fingerprint", "make_header"]
 
 
 def fingerprint(context: RunContext) -> str:
-    """Return a text that differs where the results of two models, or of two versions of the program, would differ."""
+    """Return a text that differs where the results of two models, or of two versions of the program, would differ; of a
+    model that processes share out it knows the elements of this one (such runs have no restart points)."""
     compiled, system = context.compiled, context.system
     digest = hashlib.sha256(metadata.version("fem-mbs").encode())
     for block in system.blocks:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.analysis.distributed.together import first_rank
+from fem_mbs.analysis.distributed.together import first_rank, meshes_in_common
 from fem_mbs.decks.notes import Accept
 from fem_mbs.errors import FemMbsError, InputError
 from fem_mbs.modelfile.parts import load_part, wanted_of
@@ -99,10 +99,12 @@ def _reduced(
     options: dict[str, Any],
 ) -> tuple[ReducedPart, list[str]]:  # fmt: skip
     """Return the reduced part of a file, and the notes of its reader."""
+    from fem_mbs.analysis.distributed.backends import backend_named
     from fem_mbs.analysis.reduction.reduce import reduce_part
     from fem_mbs.modelfile.read import load_model
 
-    found = load_part(path, material, thickness, accept, load_model)
+    with meshes_in_common(backend_named(options["backend"]).distributed):
+        found = load_part(path, material, thickness, accept, load_model)
     try:
         wanted, given = wanted_of(found, interfaces, kind, options)
         return reduce_part(found.model, wanted, name=found.model.title or path.stem, **given), found.notes

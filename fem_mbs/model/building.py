@@ -42,7 +42,7 @@ from fem_mbs.system.blocks import GROUND, Block, make_block
 from fem_mbs.system.callbacks import Callback
 from fem_mbs.units import Units
 
-__all__ = ["Building"]
+__all__ = ["Building", "Places"]
 
 
 class _Names(Sequence):
@@ -64,6 +64,27 @@ class _Names(Sequence):
             raise IndexError(index)
         start, name, ids = self.parts[bisect_right(self.parts, index, key=lambda part: part[0]) - 1]
         return name if ids is None else f"{name} {ids[index - start]}"
+
+
+class Places:
+    """Positions [m] of nodes at one time while a model is made; they stay when nodes are moved later.
+
+    ``first``: the node with which each of the ``parts`` (n, dim) begins.
+    """
+
+    def __init__(self, first: Sequence[int], parts: Sequence[np.ndarray]):
+        self.first, self.parts = np.array(first, np.int64), list(parts)
+
+    def of(self, nodes: np.ndarray) -> np.ndarray:
+        """Return the positions (..., dim) of nodes (...)."""
+        if len(self.parts) == 1:
+            return self.parts[0][nodes]
+        part = np.searchsorted(self.first, nodes, side="right") - 1
+        found = np.empty((*nodes.shape, self.parts[0].shape[1]))
+        for k in np.unique(part):
+            mine = part == k
+            found[mine] = self.parts[k][nodes[mine] - self.first[k]]
+        return found
 
 
 class Building:
@@ -222,6 +243,10 @@ class Building:
     def positions(self) -> np.ndarray:
         """Return the node positions (n, dimension) [m] at the start."""
         return np.concatenate(self._x) if self._x else np.zeros((0, self.dimension))
+
+    def places(self) -> Places:
+        """Return the node positions as they are now, without a copy of them."""
+        return Places(self._first, self._x)
 
     @property
     def cell_groups(self) -> list[CellGroup]:

@@ -19,12 +19,15 @@ from fem_mbs.model.loads.frames import centrifugal_blocks, shake
 from fem_mbs.model.parts.solids import check_masses
 from fem_mbs.model.sensors.sensor import Sensor
 from fem_mbs.model.sensors.switches import Switch, kept_joints, make_switches, open_locks
-from fem_mbs.system.blocks import Nodes, merge_blocks
+from fem_mbs.system.blocks import Block, Nodes, merge_blocks
 from fem_mbs.system.compile import compile_system
 from fem_mbs.system.compiled import Compiled, Driven
 from fem_mbs.system.elimination import shared_coordinates
 
-__all__ = ["CompiledModel", "compile_model"]
+__all__ = ["CompiledModel", "Sharing", "compile_model"]
+
+#: What shares the elements of a model out to processes: see `compile_model`.
+Sharing = Callable[[list[Block], np.ndarray, set[str]], tuple[list[Block], list[tuple[int, np.ndarray]] | None]]
 
 
 @dataclass
@@ -72,8 +75,12 @@ def _driven(system: Compiled, entries: list[tuple[int, int, int, Owner]]) -> Dri
     return Driven(dofs, np.array([e[2] for e in entries], np.int32), [e[3] for e in entries])
 
 
-def compile_model(model: Any, stepping: bool = True) -> CompiledModel:
+def compile_model(model: Any, stepping: bool = True, sharing: Sharing | None = None) -> CompiledModel:
     """Check the whole and make the arrays; without ``stepping`` only those that linear steps need.
+
+    Args:
+        sharing: returns, of all blocks, positions of nodes (n, dim) and names of groups of cells, the blocks with the
+            elements that this process has of them, and these elements (`Compiled.picks`).
 
     Raises:
         ModelError: no elements, nodes that nothing holds or uses, rotations that do not exist, contradictions.
@@ -101,7 +108,8 @@ def compile_model(model: Any, stepping: bool = True) -> CompiledModel:
     blocks = merge_blocks(b.blocks + centrifugal_blocks(b, b.blocks) + coupling_blocks(b) + released)
     used = np.zeros(n, bool)
     for block in blocks:
-        used[block.nodes[block.nodes >= 0]] = True
+        grounded = block.nodes.min(initial=0) < 0
+        used[block.nodes[block.nodes >= 0] if grounded else block.nodes] = True
     keep = np.ones(n, bool)
     for first, last in b.droppable:
         keep[first:last] &= used[first:last]
@@ -129,10 +137,8 @@ def compile_model(model: Any, stepping: bool = True) -> CompiledModel:
     dropped = np.flatnonzero(~keep)
     fixed += [(i, k) for k in range(b.dimension) for i in dropped.tolist()]
     fixed, shaken = shake(b, fixed)
-    if b.dimension == 2:
-        rotation = np.zeros(n)
-    else:
-        rotation = np.broadcast_to(np.eye(3), (n, 3, 3)).copy()
+    rotation = np.zeros(n) if b.dimension == 2 else np.broadcast_to(np.eye(3), (n, 3, 3))
+    rotation = rotation.copy() if b.rotations else rotation
     for node, value in b.rotations.items():
         rotation[node] = value
     states = {number: state.initial / state.size for number, state in b.states.items()}
@@ -152,7 +158,11 @@ def compile_model(model: Any, stepping: bool = True) -> CompiledModel:
         kept.update(name for block in blocks for name in block.reads or ())
         blocks, shared, merged = shared_coordinates(blocks, nodes, taken, kept)
     opened, still = open_locks(b), bool(b.breakings)
+    picks = None
+    if sharing is not None:
+        blocks, picks = sharing(blocks, nodes.x, {group.name for group in b.cell_groups})
     system = compile_system(b.dimension, nodes, blocks, held, driven, shared, stepping, opened, still)
+    system.picks = picks
     system.callbacks = list(b.callbacks)
     also = {name: np.unique([system.offset[i] + k for i, k in pairs]) for name, pairs in groups.items()}
     moved = {name: _driven(system, entries) for name, entries in b.step_motions.items()}

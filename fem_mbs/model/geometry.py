@@ -22,6 +22,7 @@ from fem_mbs.declarations.kinds import (
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.late import dataclass
 from fem_mbs.meshes.formats.reader import MESH_FORMATS, read_mesh
+from fem_mbs.meshes.making import made
 from fem_mbs.meshes.mesh import Mesh
 from fem_mbs.model.building import Building
 from fem_mbs.model.parts.grids import Arc, Block, Box, Inline, Line, Patch, Polyline, Rectangle, Ring, Source, Tube
@@ -128,7 +129,6 @@ class PlacedMesh(Declaration):
     def build(self, building: Building) -> None:
         building.new_place("Mesh", self.name)
         owner = Owner("Mesh", self.name)
-        mesh = self._source(building, owner)
         rotation = None
         if self.rotate is not None:
             from scipy.spatial.transform import Rotation
@@ -138,9 +138,15 @@ class PlacedMesh(Declaration):
             else:
                 vector = building.vector(self.rotate, owner, "rotate")
             rotation = Rotation.from_rotvec(np.deg2rad(vector)).as_matrix()
-        mesh = mesh.transformed(self.scale, rotation, self.translate)
-        if self.mirror is not None:
-            mesh = mesh.mirrored(*self.mirror.plane(building.dimension))
+        mirror = None if self.mirror is None else self.mirror.plane(building.dimension)
+
+        def make() -> Mesh:
+            placed = self._source(building, owner).transformed(self.scale, rotation, self.translate)
+            return placed if mirror is None else placed.mirrored(*mirror)
+
+        mesh = made(make)
+        if self.cells == "auto" and (self.file is not None or isinstance(self.mesh, (str, Path))):
+            building.spare_nodes.append((self.name, mesh.only_in_cells()))
         if building.dimension == 2 and np.abs(mesh.points[:, 2]).max(initial=0.0) > 0.0:
             i = int(np.abs(mesh.points[:, 2]).argmax())
             raise ModelError(
@@ -179,10 +185,7 @@ class PlacedMesh(Declaration):
         assert path is not None
         if "\0" in str(path):
             raise ModelError(f"file = {shown(str(path))} is not a path", owner=owner)
-        mesh = read_mesh(path, "lines" if self.cells == "lines" else "all")
-        if self.cells == "auto":
-            building.spare_nodes.append((self.name, mesh.only_in_cells()))
-        return mesh
+        return read_mesh(path, "lines" if self.cells == "lines" else "all")
 
 
 @dataclass(frozen=True, eq=False)

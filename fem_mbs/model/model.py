@@ -24,7 +24,7 @@ from fem_mbs.functions.parameters import Parameters
 from fem_mbs.late import late
 from fem_mbs.model.building import Building
 from fem_mbs.model.calls import Built, named, named_calls
-from fem_mbs.model.compiled import CompiledModel, compile_model
+from fem_mbs.model.compiled import CompiledModel, Sharing, compile_model
 from fem_mbs.model.connections.joint_parts import drivers, node_displacement
 from fem_mbs.model.copies.movement import Copy
 from fem_mbs.model.fields import check_fields
@@ -266,10 +266,11 @@ class Model(MadeCalls, Shown):
         saved(self, path)
 
     # --- to arrays -------------------------------------------------------------------------------------------------
-    def compile(self, stepping: bool = True) -> CompiledModel:
-        """Check the whole and make the arrays; without ``stepping`` only those that linear steps need.
+    def compile(self, stepping: bool = True, sharing: Sharing | None = None) -> CompiledModel:
+        """Check the whole and make the arrays; without ``stepping`` only those that linear steps need, with ``sharing``
+        only those of the elements of this process (`fem_mbs.model.compiled.compile_model`).
 
         Raises:
             ModelError: no elements, nodes that nothing holds or uses, rotations that do not exist, contradictions.
         """
-        return compile_model(self, stepping)
+        return compile_model(self, stepping, sharing)

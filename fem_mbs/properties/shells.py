@@ -131,6 +131,19 @@ class ShellGroup(CellGroup):
             curvature=np.einsum("k,kij->ij", shares, self.curvature[i])[None, None],
         )  # fmt: skip
 
+    def some(self, elements: np.ndarray) -> ShellGroup:
+        """Return the group of some elements alone, by their numbers (k,)."""
+        known = {
+            name: value[elements] for name, value in (("drilling", self.drilling), ("residual", self.residual))
+            if len(value) == len(self.nodes)
+        }  # fmt: skip
+        return replace(
+            self, nodes=self.nodes[elements], ids=self.ids[elements], places=[], corners=self.corners[elements],
+            powers=self.powers[elements], offset=self.offset[elements], axes=self.axes[elements],
+            area=self.area[elements], mass=self.mass[elements], heat=self.heat[elements],
+            curvature=self.curvature[elements], **known,
+        )  # fmt: skip
+
     @property
     def thickness(self) -> np.ndarray:
         """Return the mean thickness (n,) [m] of the elements."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -62,8 +64,9 @@ class SolidGroup(CellGroup):
     """Elements of one type in a solid or plane part: the data that loads and results need.
 
     ``state`` "" in space, else "stress", "strain" or "axisymmetric"; ``thickness`` (n,) [m] (angle 2 pi about an axis);
-    ``axes`` (n, 3, 3) or (3, 3) material axes in rows, or None: the global ones; ``volume`` (n,) [m^3], ``mass`` (n,)
-    [kg], ``quality``: worst ratio of the smallest to the largest Jacobian of an element.
+    ``axes`` (n, 3, 3) or (3, 3) material axes in rows, or None: the global ones; ``volumes`` computes `volume`;
+    ``quality``: worst ratio of the smallest to the largest Jacobian of an element; ``nonlinear``: of large
+    displacements.
     """
 
     rule: str
@@ -71,9 +74,19 @@ class SolidGroup(CellGroup):
     state: str = ""
     thickness: np.ndarray | None = None
     axes: np.ndarray | None = None
-    mass: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    volume: np.ndarray = field(default_factory=lambda: np.zeros(0))
     quality: float = 1.0
+    nonlinear: bool = True
+    volumes: Callable[[], np.ndarray] | None = None
+
+    @cached_property
+    def volume(self) -> np.ndarray:
+        """Return the volumes (n,) [m^3] of the elements."""
+        return np.zeros(0) if self.volumes is None else self.volumes()
+
+    @property
+    def mass(self) -> np.ndarray:
+        """Return the masses (n,) [kg] of the elements."""
+        return self.volume * self.material.density
 
 
 def _numbers(value, owner: str, key: str, shapes: tuple[tuple[int, ...], ...], hint: str) -> np.ndarray:

@@ -7,7 +7,7 @@ one of all those of a type, so that a kernel call serves many elements.
 from __future__ import annotations
 
 import copyreg
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -32,6 +32,9 @@ __all__ = [
 
 #: Node index that stands for ground in connectivity tables.
 GROUND = -1
+
+#: Elements whose parameters are made at a time, where these are made when they are needed.
+_TOGETHER = 1 << 16
 
 
 def _by_name(element: ElementType) -> str | tuple[Any, ...]:
@@ -70,12 +73,13 @@ class Share:
     """What one of several processes holds of a block.
 
     ``elements`` (k,): the numbers of its elements, ascending, in the block of ``count`` elements; ``damped``: whether
-    any element of the block, here or elsewhere, is damped.
+    any element of the block, here or elsewhere, is damped; ``nodes`` (count, ends): of all elements.
     """
 
     elements: np.ndarray
     count: int
     damped: bool
+    nodes: np.ndarray
 
 
 @dataclass(eq=False)
@@ -94,7 +98,8 @@ class Block:
     a run (`fem_mbs.system.pairing`): the parts that may be paired; the first elements are the present pairs, and
     ``nodes`` tells nothing.  ``pressed``: they tie nodes without mass that contact presses.
     ``share``: the elements of which this process holds rows, where several processes share the block out
-    (`fem_mbs.analysis.distributed.share`); None: all.
+    (`fem_mbs.analysis.distributed.share`); None: all.  ``rows``: makes the parameters of elements (k,) by their
+    numbers, where ``par`` was None at first; all are made when ``par`` is asked for (`rows_of` makes some).
     """
 
     groups: list[tuple[str, int, int]]
@@ -111,10 +116,62 @@ class Block:
     pairing: Any = None
     pressed: bool = False
     share: Share | None = None
+    rows: Callable[[np.ndarray], np.ndarray] | None = None
     dof: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.int32))
     rot: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.int32))
     first_element: int = 0
     first_output: int = 0
+
+    def __post_init__(self) -> None:
+        if self.par is None:
+            del self.par
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "par" or self.__dict__.get("rows") is None:
+            raise AttributeError(f"{type(self).__name__} has no {name}")
+        self.par, self.rows = self.rows_of(np.arange(self.size)), None
+        return self.par
+
+    @property
+    def later(self) -> bool:
+        """Return whether the parameters are not made yet."""
+        return "par" not in self.__dict__
+
+    def rows_of(self, elements: np.ndarray) -> np.ndarray:
+        """Return the parameters (k, n_par) of some elements, by their numbers; those of others are not made."""
+        if self.rows is None or not self.later:
+            return chosen_rows(self.par, self.type, elements)
+        first = self.rows(elements[:_TOGETHER])
+        if len(elements) <= _TOGETHER:
+            return first
+        out = np.empty((len(elements), first.shape[1]))
+        out[: len(first)] = first
+        for at in range(len(first), len(elements), _TOGETHER):
+            out[at : at + _TOGETHER] = self.rows(elements[at : at + _TOGETHER])
+        return out
+
+    def column_of(self, elements: np.ndarray, column: int) -> np.ndarray:
+        """Return a column (k,) of the parameters of some elements; those of others are not made."""
+        pieces = (elements[at : at + _TOGETHER] for at in range(0, len(elements), _TOGETHER))
+        return np.concatenate([np.empty(0), *(self.rows_of(some)[:, column] for some in pieces)])
+
+    def change(self, elements: np.ndarray, column: int, values: Any, add: bool = False) -> None:
+        """Set columns from ``column`` on of the parameters of some elements to values (w,) or (k, w), or ``add`` them;
+        where there are fewer columns, zeros come before.
+
+        Args:
+            elements: (k,) ascending numbers.
+        """
+        changed = _Changed(self.rows, elements, column, np.asarray(values, float), add)
+        if self.later:
+            self.rows = changed
+        else:
+            self.par = changed.applied(self.par, np.arange(self.size))
+
+    @property
+    def all_nodes(self) -> np.ndarray:
+        """Return the end nodes (count, ends) of the elements on all processes."""
+        return self.nodes if self.share is None else self.share.nodes
 
     @property
     def size(self) -> int:
@@ -130,6 +187,8 @@ class Block:
         """Return whether an element has a damping of its own."""
         if self.share is not None:
             return self.share.damped
+        if self.later:
+            return bool(getattr(self.rows, "damped", True))
         return "damping" in self.type.parameters and bool(self.par[:, self.type.column("damping")].any())
 
     @property
@@ -216,9 +275,13 @@ def merge_blocks(blocks: list[Block]) -> list[Block]:
             groups += [(name, first + at, last + at) for name, first, last in part.groups]
             along += [(first + at, last + at, name, dof) for first, last, name, dof in part.along]
             at += part.size
-        nodes = np.concatenate([p.nodes for p in parts])
-        width = max(p.par.shape[1] for p in parts)  # types with tables have rows of different lengths
-        par = np.concatenate([np.pad(p.par, ((0, 0), (0, width - p.par.shape[1]))) for p in parts])
+        rows = _Joined(tuple(parts)) if any(p.later for p in parts) else None
+        alone = rows is not None and len(parts) == 1
+        nodes = parts[0].nodes if alone else np.concatenate([p.nodes for p in parts])
+        par: Any = None
+        if rows is None:
+            width = max(p.par.shape[1] for p in parts)  # types with tables have rows of different lengths
+            par = np.concatenate([np.pad(p.par, ((0, 0), (0, width - p.par.shape[1]))) for p in parts])
         joint = None
         if any(p.joint is not None for p in parts):
             own = [np.arange(p.size) if p.joint is None else p.joint for p in parts]
@@ -233,10 +296,60 @@ def merge_blocks(blocks: list[Block]) -> list[Block]:
         merged.append(
             Block(
                 groups, parts[0].type, nodes, par, joint=joint, preferred=preferred, reads=reads, scalars=scalars,
-                along=along, pairing=parts[0].pairing, pressed=any(p.pressed for p in parts),
+                along=along, pairing=parts[0].pairing, pressed=any(p.pressed for p in parts), rows=rows,
             )
         )  # fmt: skip
     return merged
+
+
+@dataclass(frozen=True, eq=False)
+class _Changed:
+    """Makes parameters as ``rows`` does, with other values in some columns of some elements; see `Block.change`."""
+
+    rows: Callable[[np.ndarray], np.ndarray] | None
+    elements: np.ndarray
+    column: int
+    values: np.ndarray
+    add: bool
+
+    @property
+    def damped(self) -> bool:
+        return bool(getattr(self.rows, "damped", True))
+
+    def __call__(self, numbers: np.ndarray) -> np.ndarray:
+        assert self.rows is not None
+        return self.applied(self.rows(numbers), numbers)
+
+    def applied(self, par: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+        """Return the parameters (k, ...) of elements by their numbers (k,), changed in place where there is room."""
+        columns = slice(self.column, self.column + self.values.shape[-1])
+        if par.shape[1] < columns.stop:
+            par = np.pad(par, ((0, 0), (0, columns.stop - par.shape[1])))
+        at = np.minimum(np.searchsorted(self.elements, numbers), max(len(self.elements) - 1, 0))
+        mine = np.flatnonzero(self.elements[at] == numbers) if len(self.elements) else np.empty(0, np.int64)
+        given = self.values if self.values.ndim == 1 else self.values[at[mine]]
+        par[mine, columns] = par[mine, columns] + given if self.add else given
+        return par
+
+
+class _Joined:
+    """Makes the parameters of elements of blocks that stand one after the other, as `Block.rows` does; ``damped``:
+    whether an element has a damping of its own."""
+
+    def __init__(self, parts: tuple[Block, ...]):
+        self.parts = parts
+        self.first = np.cumsum([0, *(part.size for part in parts)])
+        self.width = max(part.rows_of(np.arange(min(part.size, 1))).shape[1] for part in parts)
+        self.damped = any(part.damped for part in parts)
+
+    def __call__(self, elements: np.ndarray) -> np.ndarray:
+        out = np.zeros((len(elements), self.width))
+        for part, first in zip(self.parts, self.first, strict=False):
+            mine = np.flatnonzero((elements >= first) & (elements < first + part.size))
+            if mine.size:
+                rows = part.rows_of(elements[mine] - first)
+                out[mine, : rows.shape[1]] = rows
+        return out
 
 
 def number_ends(

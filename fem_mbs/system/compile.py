@@ -56,8 +56,8 @@ def _number(dimension: int, nodes: Nodes, blocks: list[Block]):
             count += block.n_multipliers
         block.dof, block.rot = dof, rot
         block.first_element, block.first_output = first_element, first_output
-        first_element += block.size
-        first_output += block.size * len(t.outputs)
+        first_element += block.count
+        first_output += block.count * len(t.outputs)
     for block in blocks:
         if block.type.reads:
             _link(block, blocks)
@@ -160,11 +160,12 @@ def compile_system(
     turning = np.flatnonzero(nodes.rotational)
     if dimension == 2:
         initial[offset[turning] + 2] = nodes.rotation[turning]
-    part, part_dofs = _continua(blocks, offset, n)
+    whole = all(block.share is None for block in blocks)  # others are for linear steps only
+    part, part_dofs = _continua(blocks if whole else [], offset, n)
     system = S.System(
         table=table,
-        dof=_flat([b.dof for b in blocks], np.int32),
-        rot=_flat([b.rot for b in blocks], np.int32),
+        dof=_flat([b.dof for b in blocks if whole], np.int32),
+        rot=_flat([b.rot for b in blocks if whole], np.int32),
         par=joined_parameters(blocks, table),
         hist=np.zeros(sum(block.size * block.type.hist for block in blocks)),
         slot=numbered.slots,

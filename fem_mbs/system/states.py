@@ -24,17 +24,17 @@ def instant(compiled: Compiled, state: S.State) -> S.State:
     """Return a state with row 0 of another at both ends, its multipliers as unknowns, and no accelerations."""
     first = compiled.first_multiplier
     new = compiled.initial_state()
-    new.Q[:], new.D[:], new.V[:2] = state.Q[0], state.D[0], state.V[0]
-    new.V[2] = 0.0
-    director_velocities(compiled, new)
-    new.U[:] = 0.0
+    new.Q[:], new.D[:] = state.Q[0], state.D[0]
+    if state.V[0].any():  # zeros that nobody writes take no memory
+        new.V[:2] = state.V[0]
+        director_velocities(compiled, new)
     new.U[first:-1] = state.Q[0, first:-1]
     return new
 
 
 def at_rest(state: S.State) -> S.State:
     """Return a state without velocities and accelerations; other arrays are those of ``state``."""
-    return state._replace(V=np.zeros_like(state.V), DD=np.zeros_like(state.DD))
+    return state._replace(V=np.zeros(state.V.shape), DD=np.zeros(state.DD.shape))
 
 
 def moved(compiled: Compiled, state: S.State, u: np.ndarray) -> S.State:

@@ -50,8 +50,9 @@ class Layout:
         owner = size - 1 - most % size
         empty = most < size
         owner[empty] = np.arange(n)[empty] * size // max(n, 1)  # rows without entries
-        order = np.argsort(owner, kind="stable")
-        place = np.empty(n, np.int64)
+        number = np.int32 if n < 2**31 else np.int64
+        order = np.argsort(owner, kind="stable").astype(number)
+        place = np.empty(n, number)
         place[order] = np.arange(n)
         return Layout(order, place, np.bincount(owner, minlength=size))
 

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import mmap
 import os
+import pickle
+import tempfile
+from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -26,6 +30,11 @@ INSTALL = (
 
 #: The variable of the environment that names the folder for factors on disk; MUMPS reads it too.
 SCRATCH = "MUMPS_OOC_TMPDIR"
+
+#: Where processes of a machine have memory in common, and the bytes to which arrays in it are aligned.
+_COMMON, _ALIGNED = "/dev/shm", 64
+
+Found = TypeVar("Found")
 
 #: Parameters of mallopt(3).
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _MMAP_MAX = -1, -3, -4
@@ -125,12 +134,12 @@ class Ranks:
 
     def collected(self, rows: np.ndarray, numbers: np.ndarray, count: int) -> np.ndarray:
         """Return rows (count, ...) of which each rank gives those of its ascending ``numbers`` (k,): on the first rank;
-        zeros on others."""
-        out = np.zeros((count, *rows.shape[1:]))
+        none, (0, ...), on others."""
         if self.rank:
             self.comm.Send(np.ascontiguousarray(numbers, np.int64), 0)
             self.comm.Send(np.ascontiguousarray(rows, float), 0)
-            return out
+            return np.empty((0, *rows.shape[1:]))
+        out = np.zeros((count, *rows.shape[1:]))
         out[numbers] = rows
         state = self._MPI.Status()
         for other in range(1, self.size):
@@ -142,9 +151,66 @@ class Ranks:
             out[places] = part
         return out
 
+    def made_once(self, make: Callable[[], Found]) -> Found:
+        """Return what ``make`` returns, which one rank of each machine calls; its arrays stand once in its memory,
+        read-only.
+
+        Raises:
+            Exception: that of ``make``, on all ranks; InputError: the machine has no room for them.
+        """
+        if self.size == 1:
+            return make()
+        machine = self.comm.Split_type(self._MPI.COMM_TYPE_SHARED)
+        try:
+            return _made_once(machine, make)
+        finally:
+            machine.Free()
+
     def gathered(self, thing: Any) -> list[Any]:
         """Return an object of each rank."""
         return self.comm.allgather(thing)
+
+
+def _made_once(machine: Any, make: Callable[[], Found]) -> Found:
+    """Return what the first rank of a ``machine`` makes; see `Ranks.made_once`."""
+    buffers: list[pickle.PickleBuffer] = []
+    told: Any = None
+    file, folder = -1, _COMMON if os.path.isdir(_COMMON) else tempfile.gettempdir()
+    if machine.rank == 0:
+        try:
+            text = pickle.dumps(make(), protocol=5, buffer_callback=buffers.append)
+            first = np.cumsum([0, *(-(-b.raw().nbytes // _ALIGNED) * _ALIGNED for b in buffers)])
+            file, path = tempfile.mkstemp(prefix="fem-mbs-", dir=folder)
+            told = text, path, first, [b.raw().nbytes for b in buffers]
+            told = _room(file, path, max(int(first[-1]), 1)) or told
+        except Exception as error:
+            told = error
+    told = machine.bcast(told)
+    if isinstance(told, Exception):
+        raise told
+    text, path, first, sizes = told
+    file = os.open(path, os.O_RDWR) if file < 0 else file
+    memory = memoryview(mmap.mmap(file, max(int(first[-1]), 1)))
+    os.close(file)
+    for buffer, at, size in zip(buffers, first, sizes, strict=False):
+        memory[at : at + size] = buffer.raw()
+    machine.Barrier()
+    if machine.rank == 0:
+        os.unlink(path)  # the memory is free when no rank has it any more
+    buffers.clear()
+    return pickle.loads(text, buffers=[memory[a : a + n].toreadonly() for a, n in zip(first, sizes, strict=False)])
+
+
+def _room(file: int, path: str, size: int) -> InputError | None:
+    """Give a file its size [bytes]; without room for it remove it and return the error."""
+    try:
+        os.posix_fallocate(file, 0, size)
+    except OSError as error:
+        os.close(file)
+        os.unlink(path)
+        folder = os.path.dirname(path)
+        return InputError(f"the mesh, {size / 1e9:.3g} GB, does not fit into {folder} ({error.strerror})")
+    return None
 
 
 @cache

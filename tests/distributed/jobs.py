@@ -102,15 +102,18 @@ REDUCTIONS = {
 
 
 def parts(backend: str) -> dict[str, Any]:
-    """Return frequencies with free interfaces, reduced matrices and shapes of a bar by several methods."""
+    """Return frequencies with free interfaces, reduced matrices, moments and stresses of a bar by several methods."""
     out = {}
     for name, options in REDUCTIONS.items():
         wanted = {"root": "bar:ROOT", "tip": {"on": "bar:TIP", "kind": "average"}}
-        part = reduce_part(bar(free=True), wanted, backend=backend, **options)
+        part = reduce_part(bar(free=True), wanted, backend=backend, recovery="stress", **options)
         out[f"{name} frequencies"] = part.frequencies.tolist()
         out[f"{name} stiffness"] = np.linalg.eigvalsh(part.stiffness).tolist()
         out[f"{name} mass"] = np.linalg.eigvalsh(part.mass).tolist()
         out[f"{name} accuracy"] = [row["frequency_hz"] for row in part.info["accuracy"]]
+        m, b = part.moments, part.boundary.shape[0]  # modes have any sign
+        out[f"{name} moments"] = [m.mass, *m.first, *m.second.ravel(), *np.linalg.eigvalsh(m.quadratic[2, 2])]
+        out[f"{name} stresses"] = part.recovery.stress[..., :b].ravel().tolist()
     return out
 
 
@@ -173,12 +176,11 @@ def mixed(backend: str, height: float) -> dict[str, Any]:
 def shares() -> dict[str, Any]:
     """Return the elements and the entries of the stiffness that each rank has, and those of all."""
     from fem_mbs.analysis.distributed.backends import backend_named
-    from fem_mbs.analysis.distributed.share import share_out
     from fem_mbs.analysis.end_state import EndState
     from fem_mbs.solvers.distributed.ranks import ranks
 
-    end = EndState.at_start(bar().compile(stepping=False))
-    share_out(end.compiled)
+    model = bar()
+    end = EndState.at_start(model.compile(stepping=False, sharing=backend_named("petsc").sharing))
     solids = [b for b in end.compiled.system.blocks if b.type.name.startswith("solid_")]
     linear = backend_named("petsc").make(end.compiled, end.state, 0.0, end.loading)
     K = linear.stiffness
@@ -187,7 +189,52 @@ def shares() -> dict[str, Any]:
         "elements": [b.count for b in solids],
         "own entries": ranks().gathered(int(K.own.nnz)), "own rows": K.layout.counts.tolist(),
         "entries": int(K.gathered().nnz), "unknowns": K.shape[0],
+        "unmade": [b.later for b in model.building.blocks if b.type.name.startswith("solid_")],
     }  # fmt: skip
+
+
+def common() -> dict[str, Any]:
+    """Return how many ranks have made a mesh, the mesh that each has, and the errors of one that cannot be made."""
+    from fem_mbs.analysis.distributed.together import meshes_in_common
+    from fem_mbs.errors import MeshError
+    from fem_mbs.solvers.distributed.ranks import ranks
+
+    made = []
+
+    def make() -> Mesh:
+        made.append(1)
+        x, c = grid("hexahedron", (3, 2, 1), SIZE)
+        return Mesh(x, [CellBlock("hexahedron", c)], {"ROOT": np.arange(2)})
+
+    def fail() -> Mesh:
+        raise MeshError("it is damaged")
+
+    mesh = ranks().made_once(make)
+    try:
+        ranks().made_once(fail)
+    except MeshError as error:
+        told = str(error)
+    m = Model(3)
+    with meshes_in_common(True):
+        m.mesh("box", box={"size": SIZE, "n": (3, 2, 1)}, scale=2.0)
+    own = [mesh.points.sum(), mesh.blocks[0].cells.sum(), mesh.node_sets["ROOT"].sum(), m.positions.max()]
+    written = [a.flags.writeable or not a.flags.aligned for a in (mesh.points, mesh.blocks[0].cells)]
+    return {
+        "makers": sum(ranks().gathered(len(made))), "meshes": ranks().gathered([float(v) for v in own]),
+        "mesh errors": ranks().gathered(told), "writeable": ranks().gathered(any(written)),
+    }  # fmt: skip
+
+
+def refusals() -> dict[str, Any]:
+    """Return what a reduction that is not distributed says on each rank."""
+    from fem_mbs.errors import ModelError
+    from fem_mbs.solvers.distributed.ranks import ranks
+
+    try:
+        reduce_part(bar(free=True), {"root": "bar:ROOT"}, stiffening="free", backend="petsc")
+    except ModelError as error:
+        return {"refused stiffening": ranks().gathered(str(error))}
+    return {"refused stiffening": []}
 
 
 def algebra() -> dict[str, Any]:
@@ -217,8 +264,10 @@ def algebra() -> dict[str, Any]:
 
 
 if __name__ == "__main__":
+    from fem_mbs.model.parts import cells
     from fem_mbs.solvers.distributed.ranks import ranks
 
-    numbers = {**everything("petsc"), **shares(), **algebra()}
+    cells.MANY = 0  # as of large models, whose parameters are made of a rank's own elements alone
+    numbers = {**everything("petsc"), **shares(), **algebra(), **common(), **refusals()}
     if ranks().rank == 0:
         Path(sys.argv[1]).write_text(json.dumps(numbers))

@@ -96,6 +96,7 @@ def test_no_rank_has_all(found):
     assert len(numbers["own entries"]) == n
     own = np.array(numbers["own elements"])  # (ranks, blocks, 3)
     assert own.sum(axis=0).tolist() == [[count] * 3 for count in numbers["elements"]]
+    assert numbers["unmade"] == [True, True]  # no rank has made the parameters of all elements
     if n == 2:
         assert (own[:, :, 0] <= 0.55 * np.array(numbers["elements"])).all()
         # what both have are the entries between nodes of the cut
@@ -108,6 +109,21 @@ def test_operations_are_those_of_scipy(found):
     wrong = {name: value for name, value in numbers.items() if name.startswith("algebra") and not value < 1e-13}
     assert not wrong
     assert sum(name.startswith("algebra") for name in numbers) == 15
+
+
+def test_one_rank_makes_the_mesh_of_all(found):
+    n, numbers = found
+    x, cells = jobs.grid("hexahedron", (3, 2, 1), jobs.SIZE)
+    assert numbers["makers"] == 1
+    assert numbers["meshes"] == [pytest.approx([x.sum(), cells.sum(), 1.0, 2.0 * jobs.SIZE[0]], rel=1e-14)] * n
+    assert numbers["mesh errors"] == ["it is damaged"] * n
+    assert not any(numbers["writeable"])
+
+
+def test_what_reductions_do_not_have_is_refused_on_all_ranks(found):
+    n, numbers = found
+    assert len(numbers["refused stiffening"]) == n
+    assert all("stiffening is not distributed" in told for told in numbers["refused stiffening"])
 
 
 STATIC = """

@@ -22,15 +22,17 @@ __all__ = ["PartMatrices"]
 class PartMatrices(Matrices):
     """Assembles forces (N,) and tangents (N, N).
 
-    Forces are whole on all ranks.  Each rank holds the part of a tangent that its elements give.
+    Forces are whole on all ranks.  Each rank holds the part of a tangent that its ``elements`` give.
     """
 
     def __init__(self, compiled: Compiled):
         self.compiled, self.ranks = compiled, ranks()
         picks = compiled.picks
-        self._picks = elements_of(compiled, self.ranks.rank, self.ranks.size) if picks is None else picks
-        self._own = ElementSet(compiled, self._picks)
-        self._part = Matrices(self._own)
+        if picks is None:
+            picks = elements_of(compiled.blocks, compiled.nodes.x, self.ranks.rank, self.ranks.size)
+        self._picks = picks
+        self.elements = ElementSet(compiled, self._picks)
+        self._part = Matrices(self.elements)
         self.skewed = False
 
     def of(self, compiled: Compiled) -> PartMatrices:
@@ -39,8 +41,8 @@ class PartMatrices(Matrices):
             return self
         other = copy(self)
         other.compiled = compiled
-        other._own = ElementSet(compiled, self._picks)
-        other._part = self._part.on(other._own)
+        other.elements = ElementSet(compiled, self._picks)
+        other._part = self._part.on(other.elements)
         return other
 
     def release(self, beyond: int = 0) -> None:
@@ -71,7 +73,7 @@ class PartMatrices(Matrices):
     def _mine(self, blocks: Sequence[Block] | None) -> list[Block]:
         """Return the elements of this rank in blocks of the model."""
         if blocks is None:
-            return self._own.blocks
+            return self.elements.blocks
         wanted = {id(block) for block in blocks}
-        pairs = zip(self._picks, self._own.blocks, strict=True)
+        pairs = zip(self._picks, self.elements.blocks, strict=True)
         return [own for (number, _), own in pairs if id(self.compiled.blocks[number]) in wanted]

@@ -15,24 +15,42 @@ __all__ = ["BACKENDS", "Backend", "backend_named"]
 @dataclass(frozen=True)
 class Backend:
     """What makes the matrices of a model at a state ("module:class", see `fem_mbs.analysis.linear.linearised`), and
-    whether all processes of the run take part (``distributed``)."""
+    what shares its elements out, where all processes of the run take part ("module:function"; "": one process)."""
 
     name: str
     linearised: str
-    distributed: bool
+    shared_out: str = ""
+
+    @property
+    def distributed(self) -> bool:
+        """Return whether all processes of the run take part."""
+        return bool(self.shared_out)
 
     @property
     def make(self) -> Callable[..., Any]:
-        module, name = self.linearised.split(":")
-        return getattr(import_module(module), name)
+        return _named(self.linearised)
+
+    @property
+    def sharing(self) -> Callable[..., Any] | None:
+        """Return what `fem_mbs.model.model.Model.compile` takes to share elements out."""
+        return _named(self.shared_out) if self.shared_out else None
+
+
+def _named(place: str) -> Callable[..., Any]:
+    module, name = place.split(":")
+    return getattr(import_module(module), name)
 
 
 #: All backends by their names.
 BACKENDS = {
     backend.name: backend
     for backend in (
-        Backend("local", "fem_mbs.analysis.linear.linearised:Linearised", False),
-        Backend("petsc", "fem_mbs.analysis.distributed.linearised:DistributedLinearised", True),
+        Backend("local", "fem_mbs.analysis.linear.linearised:Linearised"),
+        Backend(
+            "petsc",
+            "fem_mbs.analysis.distributed.linearised:DistributedLinearised",
+            "fem_mbs.analysis.distributed.share:shared_out",
+        ),
     )
 }
 

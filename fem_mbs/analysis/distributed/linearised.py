@@ -16,6 +16,7 @@ from fem_mbs.analysis.linear.equilibrium import LOOSE, Equilibrium
 from fem_mbs.analysis.linear.linearised import SYMMETRIC, Linearised, unit_factors
 from fem_mbs.errors import AnalysisError, LooseError, ModelError, Owner
 from fem_mbs.solvers.distributed.matrix import NOT_SYMMETRIC, DistributedMatrix
+from fem_mbs.system.blocks import Block
 from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.tangent import constraint_rows
 
@@ -71,9 +72,23 @@ class DistributedLinearised(Linearised):
         return A.of(csr_matrix((own.data, own.indices, own.indptr[: self.first + 1]), shape=(self.first, self.first)))
 
     def whole_table(self, number: int, table: np.ndarray) -> np.ndarray:
-        """Return the whole table on the first rank, where results are written, and zeros on others."""
+        """Return the whole table on the first rank, where results are written, and no rows on others."""
         share = self.system.blocks[number].share
         return table if share is None else self.matrices.ranks.collected(table, share.elements, share.count)
+
+    def table_everywhere(self, number: int, table: np.ndarray) -> np.ndarray:
+        share = self.system.blocks[number].share
+        if share is None:
+            return table
+        whole = np.zeros((share.count, *table.shape[1:]))
+        whole[share.elements] = table
+        return self.matrices.ranks.sum(whole)
+
+    def own_elements(self) -> list[Block]:
+        return self.matrices.elements.blocks
+
+    def summed(self, values: np.ndarray) -> np.ndarray:
+        return self.matrices.ranks.sum(values)
 
     def total(self, number: int, value: float) -> float:
         if self.system.blocks[number].share is None:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fem_mbs.analysis.context import RunContext, make_context
-from fem_mbs.analysis.distributed.share import share_out
 from fem_mbs.analysis.run import look_ahead, run, run_steps
 from fem_mbs.errors import FemMbsError
 from fem_mbs.solvers.distributed.ranks import ranks
@@ -44,13 +43,10 @@ class _Unwritten:
         """Pass over what ended the run."""
 
 
-def run_distributed(
-    model: Model, directory: str | Path, backend: str, keep_model: bool = True, **options: Any
-) -> Results | None:
+def run_distributed(model: Model, directory: str | Path, backend: str, **options: Any) -> Results | None:
     """Run all linear steps of a model on all ranks and return the results on the first one, None on the others.
 
-    ``options`` are those of `fem_mbs.analysis.run.run`.  Without ``keep_model`` the model gives up its elements when
-    they are shared out, which saves memory; it cannot be run again.
+    ``options`` are those of `fem_mbs.analysis.run.run`.
 
     Raises:
         ModelError, AnalysisError: as of that, on all ranks; a step or a model that is not distributed.
@@ -63,7 +59,6 @@ def run_distributed(
             nonlocal begun
             begun = True
             comm.bcast(None)
-            share_out(context.compiled, keep_model)
             return recorder
 
         try:
@@ -77,7 +72,6 @@ def run_distributed(
         raise refused
     context = make_context(model, _Unwritten(), backend=backend)
     look_ahead(context)
-    share_out(context.compiled, keep_model)
     run_steps(replace(context, outcomes=list, sensors=list))
     return None
 

@@ -1,4 +1,4 @@
-"""Share a compiled model out: each process keeps the parameters and unknowns of its own elements.
+"""Share the elements of a model out: each process makes and keeps the parameters and unknowns of its own.
 
 The numbers of nodes, unknowns, elements and outputs stay those of the whole model; the rows of a block are those of the
 elements here (`fem_mbs.system.blocks.Share`).
@@ -11,53 +11,39 @@ from copy import copy
 import numpy as np
 
 from fem_mbs.analysis.distributed.partition import elements_of
-from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.distributed.ranks import ranks
-from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.blocks import Block, Share
-from fem_mbs.system.compiled import joined_parameters
 
-__all__ = ["share_out"]
+__all__ = ["shared_out"]
 
 
-def share_out(compiled: CompiledModel, keep_model: bool = True) -> None:
-    """Drop from a compiled model what the elements of plane and solid cells and shells of other processes have.
+def shared_out(
+    blocks: list[Block], x: np.ndarray, cells: set[str]
+) -> tuple[list[Block], list[tuple[int, np.ndarray]] | None]:
+    """Return blocks with the elements that this process has of plane and solid cells and shells, and the numbers of
+    blocks with those of its elements; None for one process, which has all.
 
-    All ranks call it, when everything that looks at the whole model is done: headers, checks, sensors.  Without
-    ``keep_model`` the elements of the model that it was compiled from are dropped as well; it has none from then on.
+    Parameters that are made later (`Block.rows`) are made of the elements here alone.
+
+    Args:
+        blocks: of the whole model.
+        x: (n, dim) positions of the nodes.
+        cells: names of the groups of such cells.
     """
-    if not keep_model:
-        compiled.model.building.blocks.clear()
-    system, all_ranks = compiled.system, ranks()
-    if system.picks is not None or all_ranks.size == 1:
-        return
-    system.picks = elements_of(system, all_ranks.rank, all_ranks.size)
-    own = dict(system.picks)
-    cells = {*compiled.model.solid_groups, *compiled.model.shell_groups}
-    blocks, histories = [], []
-    for number, block in enumerate(system.blocks):
-        history = system.block_history(block)
-        if _large(block, cells):
-            elements = own.get(number, np.empty(0, np.int64))
-            block, history = _cut(block, elements), history[elements]
-        blocks.append(block)
-        histories.append(history.ravel())
-    table = system.system.table.copy()
-    table[:, S.N_EL] = [block.size for block in blocks]
-    empty = np.empty(0, np.int32)  # of the compiled step alone
-    system.blocks = blocks
-    system.system = system.system._replace(
-        table=table, par=joined_parameters(blocks, table), hist=np.concatenate([np.empty(0), *histories]), dof=empty,
-        rot=empty,
-    )  # fmt: skip
+    all_ranks = ranks()
+    if all_ranks.size == 1:
+        return blocks, None
+    picks = elements_of(blocks, x, all_ranks.rank, all_ranks.size)
+    own, none = dict(picks), np.empty(0, np.int64)
+    found = [_cut(b, own.get(i, none)) if _large(b, cells) else b for i, b in enumerate(blocks)]
+    return found, picks
 
 
 def _cut(block: Block, elements: np.ndarray) -> Block:
     """Return a block with the rows of some of its elements."""
     own = copy(block)
-    own.share = Share(elements, block.size, block.damped)
-    for name in ("nodes", "par", "dof", "rot"):
-        setattr(own, name, getattr(block, name)[elements])
+    own.par, own.rows, own.nodes = block.rows_of(elements), None, block.nodes[elements]
+    own.share = Share(elements, block.size, block.damped, block.nodes)
     return own
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-__all__ = ["first_rank", "together"]
+__all__ = ["first_rank", "meshes_in_common", "together"]
 
 
 def together(work: Callable[[], int], ended: Callable[[BaseException], int]) -> int:
@@ -32,6 +33,20 @@ def together(work: Callable[[], int], ended: Callable[[BaseException], int]) -> 
         return ended(error)
 
     return agreed(work, end)
+
+
+@contextmanager
+def meshes_in_common(distributed: bool) -> Iterator[None]:
+    """Let one process of each machine read or generate the meshes of models that all build within the block; their
+    arrays stand once in its memory."""
+    if not distributed:
+        yield
+        return
+    from fem_mbs.meshes.making import made_by
+    from fem_mbs.solvers.distributed.ranks import ranks
+
+    with made_by(ranks().made_once):
+        yield
 
 
 def first_rank() -> bool:

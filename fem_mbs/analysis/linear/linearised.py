@@ -156,8 +156,21 @@ class Linearised:
         return self.tangent[self.multipliers]
 
     def whole_table(self, number: int, table: np.ndarray) -> np.ndarray:
-        """Return the table (n, ...) of all elements of a block, by its number, from that of the elements here."""
+        """Return the table (n, ...) of all elements of a block, by its number, from that of the elements here; no rows
+        where nothing is written of it."""
         return table
+
+    def table_everywhere(self, number: int, table: np.ndarray) -> np.ndarray:
+        """Return `whole_table` on every process."""
+        return table
+
+    def own_elements(self) -> list[Block]:
+        """Return the elements that count here: those of all processes are the elements of the model, each once."""
+        return list(self.system.blocks)
+
+    def summed(self, values: np.ndarray) -> np.ndarray:
+        """Return the sum over all processes of what their `own_elements` give."""
+        return values
 
     def total(self, number: int, value: float) -> float:
         """Return the sum over all elements of a block, by its number, of a value that is summed over those here."""

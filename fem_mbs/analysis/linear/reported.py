@@ -76,7 +76,8 @@ class Reported:
             self._place(out, i, table)
         for i, block in self._elastic:
             stored = self.linear.here.ledger(block, 0, block.size)[:, C.STRAIN]
-            energy[block.first_element : block.first_element + block.count] = self.linear.whole_table(i, stored)
+            whole = self.linear.whole_table(i, stored)
+            energy[block.first_element : block.first_element + len(whole)] = whole
         turning = np.flatnonzero(system.nodes.rotational)
         rotation = np.zeros((turning.size, 3))
         if system.dimension == 2:
@@ -170,7 +171,8 @@ class Reported:
                         loaded.ledger(block, first, last)[:, C.STRAIN] - plain.ledger(block, first, last)[:, C.STRAIN]
                         + np.einsum("ei,ei->e", fe, x) + 0.5 * np.einsum("ei,eij,ej->e", x, ke, x)
                     )  # fmt: skip
-                stored[block.first_element : block.first_element + block.count] = self.linear.whole_table(i, own)
+                whole = self.linear.whole_table(i, own)
+                stored[block.first_element : block.first_element + len(whole)] = whole
         found["energy"] = stored
         return found
 

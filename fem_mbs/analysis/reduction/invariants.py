@@ -34,7 +34,7 @@ __all__ = ["InertiaCoordinates", "directors_of", "inertia_coordinates", "moments
 
 @dataclass(frozen=True)
 class InertiaCoordinates:
-    """Scalar masses ``M`` (n_y, n_y) [kg] over the coordinates y of a part.
+    """Scalar masses ``M`` (n_y, n_y) [kg] over the coordinates y of a part, those of the elements of this process.
 
     y holds positions of nodes (n), then their directors (n_r, dim of each), then inner points (n_i).  ``shift`` (dim
     n_y, N): change dy = shift @ u of all coordinates by displacements of all dofs, component a of coordinate i in row
@@ -71,22 +71,26 @@ def moments(linear: Linearised, T: np.ndarray, origin: np.ndarray | None = None)
     start = np.zeros(dim) if origin is None else np.asarray(origin, float)
     place = y.place - y.one[:, None] * start
     rigid = np.column_stack((y.one, place))
-    weighed = y.M @ rigid
-    low = weighed.T @ rigid
+    massive = np.flatnonzero(np.diff(y.M.indptr))  # others, as the nodes of other processes, count nothing
+    M, rigid = y.M[massive][:, massive], rigid[massive]
+    weighed = M @ rigid
+    low = linear.summed(weighed.T @ rigid)
     low = 0.5 * (low + low.T)
-    size, n = y.one.size, T.shape[1]
-    shapes = (y.shift[:, :first] @ T[:first]).reshape(dim, size, n)
+    rows = (np.arange(dim)[:, None] * y.one.size + massive).ravel()
+    size, n = massive.size, T.shape[1]
+    shapes = (y.shift[rows][:, :first] @ T[:first]).reshape(dim, size, n)
     linear_ = np.empty((dim, n))
     mixed = np.empty((dim, dim, n))
     quadratic = np.empty((dim, dim, n, n))
     for b in range(dim):
         linear_[b] = weighed[:, 0] @ shapes[b]
         mixed[:, b] = weighed[:, 1:].T @ shapes[b]
-        heavy = y.M @ shapes[b]
+        heavy = M @ shapes[b]
         for a in range(b + 1):
             quadratic[a, b] = shapes[a].T @ heavy
             quadratic[b, a] = quadratic[a, b].T
         quadratic[b, b] = 0.5 * (quadratic[b, b] + quadratic[b, b].T)
+    linear_, mixed, quadratic = (linear.summed(values) for values in (linear_, mixed, quadratic))
     return Moments(float(low[0, 0]), low[0, 1:], low[1:, 1:], linear_, mixed, quadratic)
 
 
@@ -106,10 +110,17 @@ def inertia_coordinates(linear: Linearised) -> InertiaCoordinates:
                 remedy="its nodes are rings, which do not turn with a plane body; make the part of plane or "
                 "solid cells",
             )
+        if block.type.inertia and block.type.name.startswith(("nodal_mass", "turning_mass")):
+            word = "nodal mass" if block.type.name.startswith("nodal") else "mass matrix"
+            raise ModelError(
+                f'{word} "{block.label(0)}" is a matrix without a centre, which no distribution of mass has',
+                owner=Owner("Moments"),
+                remedy="describe it by a body or a point mass with offset",
+            )
     directors = int(system.nodes.rotational.sum()) * dim
     entries, inner = [], []
     n_inner = 0
-    for block in system.blocks:
+    for block in linear.own_elements():
         if not block.type.inertia:
             continue
         if block.type.name in solid_condensed.TYPES:
@@ -165,13 +176,6 @@ def _director_places(system: Compiled, node: np.ndarray, nodes: int) -> np.ndarr
 
 def _with_directors(system: Compiled, block: Block, nodes: int) -> tuple[np.ndarray, np.ndarray]:
     """Return places (e, k) and masses (e, k, k) of beams, bodies and points."""
-    if block.type.name.startswith(("nodal_mass", "turning_mass")):
-        word = "nodal mass" if block.type.name.startswith("nodal") else "mass matrix"
-        raise ModelError(
-            f'{word} "{block.label(0)}" is a matrix without a centre, which no distribution of mass has',
-            owner=Owner("Moments"),
-            remedy="describe it by a body or a point mass with offset",
-        )
     ends, M, axes = constant_mass(block)
     place = [
         np.column_stack((np.where(ends[:, a] >= 0, ends[:, a], -1), _director_places(system, ends[:, a], nodes)))

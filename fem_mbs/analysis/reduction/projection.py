@@ -78,7 +78,7 @@ def own_damping(linear: Linearised, Q: np.ndarray) -> np.ndarray | None:
             continue
         damped = "damping" in block.type.parameters
         load = "function" in block.type.parameters and block.type.prestress is None and not damped
-        if load or (damped and not np.any(block.par[:, block.type.column("damping")])):
+        if load or (damped and not block.damped):
             continue
         blocks.append(block)
     if not blocks:

@@ -155,6 +155,11 @@ def reduce_part(
     """
     began = time.perf_counter()
     _check_options(method, modes, cutoff, participation, accuracy, check, state, recovery)
+    if stiffening is not None and backend_named(backend).distributed:
+        raise ModelError(
+            "stiffening is not distributed", owner=Owner("Reduction"), key="stiffening", value=stiffening,
+            remedy="run it without --backend",
+        )  # fmt: skip
     say("reduction: matrices")
     linear = (
         model if isinstance(model, Linearised) else _linearised(model, state, interfaces if release else {}, backend)
@@ -296,7 +301,10 @@ def _linearised(model: Model, state: str, released: Mapping[str, Any], backend: 
         model = copy(model)
         model.building.fixed = [entry for entry in model.building.fixed if entry[0] not in nodes]
         model.building.driven = [entry for entry in model.building.driven if entry[0] not in nodes]
-    end = run_to_end(model) if state == "end" and model.steps else EndState.at_start(model.compile(stepping=False))
+    if state == "end" and model.steps:
+        end = run_to_end(model)
+    else:
+        end = EndState.at_start(model.compile(stepping=False, sharing=backend_named(backend).sharing))
     end.compiled.system.refuse_states(
         Owner("Reduction"), "reduced parts do", "leave controllers and actuators out of the part"
     )

@@ -67,7 +67,8 @@ def _still(linear: Linearised, R: np.ndarray) -> None:
     system = linear.system
     used = np.zeros(system.nodes.x.shape[0], bool)
     for block in system.blocks:
-        used[block.nodes[block.nodes >= 0]] = True
+        nodes = block.all_nodes
+        used[nodes[nodes >= 0]] = True
     at = system.offset[np.flatnonzero(~used)]
     if at.size:
         R[(at[:, None] + np.arange(system.dimension)).ravel()] = 0.0

@@ -38,8 +38,9 @@ def stress_shapes(linear: Linearised, U: np.ndarray) -> tuple[np.ndarray, np.nda
         e = _SMALL / size[k]
         above, below = (linear.outputs(linear.moved(s * e * U[:, k]), blocks) for s in (1.0, -1.0))
         for i in blocks:
-            first = system.blocks[i].first_output
-            out[first : first + above[i].size] = ((above[i] - below[i]) / (2.0 * e)).ravel()
+            first, table = system.blocks[i].first_output, (above[i] - below[i]) / (2.0 * e)
+            whole = linear.table_everywhere(i, table)
+            out[first : first + whole.size] = whole.ravel()
         for group, own, target in zip(groups, members, found, strict=True):
             total, count = np.zeros((nodes, group[0].components)), np.zeros(nodes)
             for part in group:

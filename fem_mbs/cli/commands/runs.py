@@ -129,6 +129,7 @@ def run(
             model, output or Path(f"{model.stem}-results"), output_console(), restart, quiet, accept, overwrite, units
         )
         return
+    from fem_mbs.analysis.distributed.together import meshes_in_common
     from fem_mbs.analysis.run import run as run_model
     from fem_mbs.cli.progress import interruptible, kept, make_progress
     from fem_mbs.cli.report import print_report
@@ -136,7 +137,8 @@ def run(
     from fem_mbs.modelfile.read import load_model, locate_error
 
     folder = output or Path(f"{model.stem}-results")
-    loaded = load_model(model, settings or [])
+    with meshes_in_common(distributed):
+        loaded = load_model(model, settings or [])
     skipped = [f'mesh "{name}": {sentence}' for name, (mesh, _) in loaded.meshes.items() for sentence in mesh.skipped]
     console = output_console()
     if not quiet:
@@ -151,7 +153,7 @@ def run(
             if distributed:
                 from fem_mbs.analysis.distributed.run import run_distributed
 
-                results = run_distributed(loaded, folder, backend, keep_model=False, **options)
+                results = run_distributed(loaded, folder, backend, **options)
             else:
                 results = run_model(loaded, folder, restart=restart, **options)
     except KeyboardInterrupt:

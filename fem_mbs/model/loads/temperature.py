@@ -91,7 +91,7 @@ def _node_values(building: Building, owner: str, key_: str, value, nodes: np.nda
 def _block_of(building: Building, owner: str, group: CellGroup, elements: np.ndarray, index: int) -> Block:
     """Return the block of a group's elements, which must not follow another function of time."""
     block = next(b for b in building.blocks if b.groups[0][0] == group.name and b.type.name == group.type)
-    other = block.par[elements, block.type.column("function")]
+    other = block.column_of(elements, block.type.column("function"))
     if ((other >= 0) & (other != index)).any():
         number = group.ids[elements[np.argmax((other >= 0) & (other != index))]]
         raise ModelError(
@@ -112,13 +112,10 @@ def _heat(
     block = _block_of(building, owner, group, elements, index)
     points, _ = shapes.rule(group.kind, group.rule)
     first = t.NODES + block.type.dimension * block.type.ends
-    if block.par.shape[1] == first:
-        block.par = np.pad(block.par, ((0, 0), (0, len(points))))
     strain = turned_strain(group.material.expansion, group.axes)[..., : 4 if group.state else 6]
-    columns = slice(t.STRAIN0, t.STRAIN0 + strain.shape[-1])
-    block.par[elements, columns] = strain if strain.ndim == 1 else strain[elements]
-    block.par[elements, t.FUNCTION] = index
-    block.par[elements, first : first + len(points)] += theta @ _at_points(group, points).T
+    block.change(elements, t.STRAIN0, strain if strain.ndim == 1 else strain[elements])
+    block.change(elements, t.FUNCTION, [index])
+    block.change(elements, first, theta @ _at_points(group, points).T, add=True)
 
 
 def _heat_shells(
@@ -136,8 +133,8 @@ def _heat_shells(
     group.heat[elements] += in_element(change)
     X, axes, strains = building.positions[group.nodes[elements]], group.axes[elements], group.thermal_strains[elements]
     function = block.type.column("function")
-    block.par[elements, function] = index
-    block.par[elements, function + 1 :] = free_strains(X, group.offset[elements], axes, strains)
+    block.change(elements, function, [index])
+    block.change(elements, function + 1, free_strains(X, group.offset[elements], axes, strains))
 
 
 @dataclass(frozen=True, eq=False)

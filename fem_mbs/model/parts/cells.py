@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from fem_mbs.elements.registry import element_type
 from fem_mbs.errors import ModelError
 from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
+from fem_mbs.system.blocks import Block
 
-__all__ = ["KindOfCells", "cell_owners", "cell_runs", "kinds_of_cells"]
+__all__ = ["MANY", "KindOfCells", "add_block", "add_rows", "cell_owners", "cell_runs", "kinds_of_cells"]
 
 Run = tuple[str, int, str, np.ndarray]
+
+
+#: Elements of one kind of a part from which on their parameters are made when they are needed: a model that several
+#: processes share out never has them all.
+MANY = 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +60,38 @@ def kinds_of_cells(building: Building, word: str, name: str, runs: Sequence[Run]
         nodes, ids, places, at = [], [], [], 0
         for mesh, block, _, cells in (runs[i] for i in mine):
             part, start = building.meshes[mesh]
-            nodes.append(start + part.blocks[block].cells[cells])
-            ids.append(part.blocks[block].ids[cells])
+            nodes.append(_picked(part.blocks[block].cells, cells, start))
+            ids.append(_picked(part.blocks[block].ids, cells))
             places.append((mesh, block, cells, at))
             at += len(cells)
-        yield KindOfCells(kind, label, where, np.concatenate(nodes), np.concatenate(ids), places)
+        yield KindOfCells(kind, label, where, _joined(nodes), _joined(ids), places)
+
+
+def _picked(table: np.ndarray, cells: np.ndarray, start: int = 0) -> np.ndarray:
+    """Return ``start`` plus the rows of some cells; all of many as they are, read-only as the mesh has them."""
+    if start == 0 and MANY <= len(cells) == len(table) and np.array_equal(cells, np.arange(len(table))):
+        return table
+    return start + table[cells]
+
+
+def _joined(tables: list[np.ndarray]) -> np.ndarray:
+    return tables[0] if len(tables) == 1 else np.concatenate(tables)
+
+
+def add_rows(
+    building: Building, label: str, type_name: str, nodes: np.ndarray, rows: Callable[[np.ndarray], np.ndarray]
+) -> None:
+    """Add a block with what makes its parameters (`Block.rows`); of few elements they are made at once."""
+    if len(nodes) < MANY:
+        add_block(building, label, type_name, nodes, rows(np.arange(len(nodes))))
+        return
+    made = Block([(label, 0, len(nodes))], element_type(type_name), nodes, None, rows=rows)  # type: ignore[arg-type]
+    building.blocks.append(made)
+
+
+def add_block(building: Building, label: str, type_name: str, nodes: np.ndarray, par: np.ndarray) -> None:
+    """Add a block of one group with its parameters."""
+    building.blocks.append(Block([(label, 0, len(nodes))], element_type(type_name), nodes, par))
 
 
 def cell_runs(building: Building, owner: str, on, dimension: int) -> list[Run]:

@@ -18,7 +18,6 @@ from fem_mbs.declarations.kinds import (
     TEXT,
     shown,
 )
-from fem_mbs.elements.registry import element_type
 from fem_mbs.elements.shells.mass import mean_powers, pairs_of, shell_masses, surface_shares
 from fem_mbs.elements.shells.membrane import membrane_rows
 from fem_mbs.elements.shells.natural import CELLS as FLAT
@@ -28,11 +27,10 @@ from fem_mbs.elements.solids.mass import mass_rows
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.late import dataclass
-from fem_mbs.model.building import Building
-from fem_mbs.model.parts.cells import cell_runs, kinds_of_cells
+from fem_mbs.model.building import Building, Places
+from fem_mbs.model.parts.cells import add_rows, cell_runs, kinds_of_cells
 from fem_mbs.properties.shells import Layer, ShellGroup, ShellSection, make_shell_section, residual_flexibility
 from fem_mbs.properties.solids import SolidMaterial, solid_material_of
-from fem_mbs.system.blocks import Block
 
 __all__ = ["Shell"]
 
@@ -396,47 +394,100 @@ def _set_drilling(building: Building, groups: list[ShellGroup]) -> None:
 
 def _add(building: Building, group: ShellGroup, beta: float, alpha: float, lumped: bool) -> None:
     """Add blocks of stiffness and mass of one kind of cells."""
-    X = building.positions[group.nodes]
-    shares = surface_shares(X, lumped)
-    group.area = shares.sum(axis=(1, 2))
-    per_area = group.thickness * group.section.inertia[0]
-    group.mass = group.area * per_area
+    group.area = surface_shares(building.positions[group.nodes], lumped).sum(axis=(1, 2))
+    group.mass = group.area * group.thickness * group.section.inertia[0]
+    turned = None
+    if group.bends and any(int(node) in building.rotations for node in np.unique(group.nodes)):
+        turned = np.array([[building.rotation_matrix(int(node)) for node in row] for row in group.nodes])
+    cells = _Cells(group, building.places(), turned)
+    add_rows(building, group.name, group.type, group.nodes, _Stiffnesses(cells, beta))
     if group.bends:
-        _add_shell(building, group, X, shares, beta, alpha)
-    else:
-        matrix, _ = group.stiffness
-        stiffness = membrane_stiffness(X, group.axes, matrix)
-        _put(building, group, group.type, group.nodes, membrane_rows(X, stiffness.matrix, stiffness.middle, beta))
-        if group.section.inertia[0] > 0.0:
-            par = mass_rows(per_area[:, None, None] * shares, alpha, lumped)
-            _put(building, group, f"solid_{'lumped' if lumped else 'mass'}_{group.kind}", group.nodes, par)
+        building.rotational.update(np.unique(group.nodes).tolist())
+    if group.section.inertia[0] > 0.0 and group.bends:
+        ends = group.nodes[:, pairs_of(group.nodes.shape[1])].reshape(-1, 2)
+        add_rows(building, group.name, "director_mass3", ends, _PairMasses(cells, alpha, lumped))
+    elif group.section.inertia[0] > 0.0:
+        kind = f"solid_{'lumped' if lumped else 'mass'}_{group.kind}"
+        add_rows(building, group.name, kind, group.nodes, _Masses(cells, alpha, lumped))
     building.shell_groups[group.name] = group
     building.groups[group.name] = group.nodes
 
 
-def _add_shell(
-    building: Building, group: ShellGroup, X: np.ndarray, shares: np.ndarray, beta: float, alpha: float
-) -> None:
-    """Add blocks of stiffness and mass of shells that bend."""
-    D = normals(X)
-    turned = None
-    if any(int(node) in building.rotations for node in np.unique(group.nodes)):
-        turned = np.array([[building.rotation_matrix(int(node)) for node in row] for row in group.nodes])
-    par = rows_of(X, group.offset, group.axes, *group.stiffness, group.drilling, beta, turned)
-    _put(building, group, group.type, group.nodes, par)
-    building.rotational.update(np.unique(group.nodes).tolist())
-    if group.section.inertia[0] > 0.0:
-        directors = D if turned is None else np.einsum("eaji,eaj->eai", turned, D)
-        inertia = group.section.inertia * group.powers
-        M = shell_masses(shares, directors, inertia, group.offset)
-        total = M[:, :, 0, 0] + 2.0 * M[:, :, 0, 4] + M[:, :, 4, 4]
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """Shells of which parameters are made: their group, the places of nodes, and the rotation matrices (n, k, 3, 3) of
+    their nodes at the start, None: identities."""
+
+    group: ShellGroup
+    places: Places
+    turned: np.ndarray | None
+
+    def some(self, elements: np.ndarray) -> tuple[ShellGroup, np.ndarray, np.ndarray | None]:
+        """Return the group of some elements alone, positions (k, nodes, 3) [m] and rotations of their nodes."""
+        some = self.group.some(elements)
+        return some, self.places.of(some.nodes), None if self.turned is None else self.turned[elements]
+
+
+@dataclass(frozen=True, eq=False)
+class _Stiffnesses:
+    """Makes parameters of stiffness of elements, as `Block.rows` does."""
+
+    cells: _Cells
+    beta: float
+
+    @property
+    def damped(self) -> bool:
+        return self.beta != 0.0
+
+    def __call__(self, elements: np.ndarray) -> np.ndarray:
+        some, X, turned = self.cells.some(elements)
+        if some.bends:
+            return rows_of(X, some.offset, some.axes, *some.stiffness, some.drilling, self.beta, turned)
+        matrix, _ = some.stiffness
+        stiffness = membrane_stiffness(X, some.axes, matrix)
+        return membrane_rows(X, stiffness.matrix, stiffness.middle, self.beta)
+
+
+@dataclass(frozen=True, eq=False)
+class _Masses:
+    """Makes parameters of mass of membranes, as `Block.rows` does."""
+
+    cells: _Cells
+    alpha: float
+    lumped: bool
+
+    @property
+    def damped(self) -> bool:
+        return self.alpha != 0.0
+
+    def __call__(self, elements: np.ndarray) -> np.ndarray:
+        some, X, _ = self.cells.some(elements)
+        per_area = some.thickness * some.section.inertia[0]
+        return mass_rows(per_area[:, None, None] * surface_shares(X, self.lumped), self.alpha, self.lumped)
+
+
+@dataclass(frozen=True, eq=False)
+class _PairMasses:
+    """Makes parameters of mass of pairs of nodes of shells that bend, one element's after the other's, as `Block.rows`
+    does."""
+
+    cells: _Cells
+    alpha: float
+    lumped: bool
+
+    @property
+    def damped(self) -> bool:
+        return self.alpha != 0.0
+
+    def __call__(self, numbers: np.ndarray) -> np.ndarray:
+        pairs = len(pairs_of(self.cells.group.nodes.shape[1]))
+        elements, place = np.unique(numbers // pairs, return_inverse=True)
+        some, X, turned = self.cells.some(elements)
+        directors = normals(X)
+        directors = directors if turned is None else np.einsum("eaji,eaj->eai", turned, directors)
+        inertia = some.section.inertia * some.powers
+        M = shell_masses(surface_shares(X, self.lumped), directors, inertia, some.offset)
+        M = M[place.ravel(), numbers % pairs]
         rows, columns = np.triu_indices(8)
-        ends = group.nodes[:, pairs_of(X.shape[1])].reshape(-1, 2)
-        table = np.column_stack(
-            (total.ravel(), np.full(total.size, alpha), M[:, :, rows, columns].reshape(-1, len(rows)))
-        )
-        _put(building, group, "director_mass3", ends, table)
-
-
-def _put(building: Building, group: ShellGroup, type_name: str, nodes: np.ndarray, par: np.ndarray) -> None:
-    building.blocks.append(Block([(group.name, 0, len(nodes))], element_type(type_name), nodes, par))
+        total = M[:, 0, 0] + 2.0 * M[:, 0, 4] + M[:, 4, 4]
+        return np.column_stack((total, np.full(total.size, self.alpha), M[:, rows, columns]))

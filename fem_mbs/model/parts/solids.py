@@ -28,7 +28,6 @@ from fem_mbs.declarations.kinds import (
     shown,
 )
 from fem_mbs.declarations.steps import step_kind
-from fem_mbs.elements.registry import element_type
 from fem_mbs.elements.solids import condensed as solid_condensed
 from fem_mbs.elements.solids import loads as solid_loads
 from fem_mbs.elements.solids import mass as solid_mass
@@ -40,11 +39,10 @@ from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.late import dataclass
 from fem_mbs.meshes.cells import facets_of
-from fem_mbs.model.building import Building
-from fem_mbs.model.parts.cells import cell_owners, cell_runs, kinds_of_cells
+from fem_mbs.model.building import Building, Places
+from fem_mbs.model.parts.cells import add_block, add_rows, cell_owners, cell_runs, kinds_of_cells
 from fem_mbs.properties.shells import ShellGroup
 from fem_mbs.properties.solids import SolidGroup, solid_material_of
-from fem_mbs.system.blocks import Block
 
 __all__ = ["Plane", "Pressure", "Solid", "Traction", "check_masses"]
 
@@ -52,6 +50,7 @@ FORMULATIONS = ("standard", "incompatible", "reduced")
 MASSES = ("consistent", "lumped", "reduced", "incompatible")
 STATES = ("stress", "strain", "axisymmetric")
 KINEMATICS = ("nonlinear", "linear")
+_PIECE = 1 << 16
 _FACES = {"line2": "line"}  # facet of a mesh -> cell of the load's element type
 
 
@@ -120,38 +119,145 @@ def _add_group(
 ) -> None:
     """Add blocks of stiffness and mass of one kind of cells."""
     ring = group.state == "axisymmetric"
-    X = building.positions[group.nodes]
     meshes = " and ".join(dict.fromkeys(f'"{place[0]}"' for place in group.places))
-    shapes.check_cells(group.kind, X, f"{owner}, mesh {meshes}", group.ids, group.rule, axisymmetric=ring)
-    chosen = group.material
-    C = chosen.stiffness if group.axes is None else solid_material.turned(chosen.stiffness, _columns(group.axes))
+    cells = _Cells(
+        group.kind, group.rule, group.state, group.nodes, building.places(), group.material.stiffness, group.axes,
+        group.thickness,
+    )  # fmt: skip
+    group.quality = cells.checked(f"{owner}, mesh {meshes}", group.ids)
     if group.state:
         try:
-            C = solid_material.plane(C, group.state)
+            cells.elasticity(np.arange(len(group.nodes)))
         except ValueError as error:
             raise ModelError(f"{error}", owner=owner) from error
-        par = solid_plane.parameters(X, C, group.thickness, float(nonlinear), beta)
-    else:
-        par = solid.parameters(X, C, float(nonlinear), beta)
-    stiffness = par
-    _put(building, group.name, group.type, group.nodes, par)
-    group.quality = float(shapes.smallest_jacobian(group.kind, X, group.rule).min())
-    thickness = group.thickness if group.state else 1.0
+    stiffness = _Stiffnesses(cells, float(nonlinear), beta)
+    add_rows(building, group.name, group.type, group.nodes, stiffness)
     lumped, points = mass == "lumped", group.rule if mass in ("reduced", "incompatible") else None
     family, form = "plane" if group.state else "solid", "lumped" if lumped else "mass"
+    inside = None
     if mass == "incompatible" and group.type == "solid_hexahedron_incompatible":
-        par, form = solid_condensed.condensed_parameters(stiffness, 1.0, alpha), "condensed"
-    else:
-        par = solid_mass.mass_parameters(group.kind, X, 1.0, alpha, thickness, lumped, ring, points)
-    group.volume = par[:, solid_mass.MASS].copy()
-    group.mass = group.volume * chosen.density
-    if chosen.density > 0.0:
-        last = solid_condensed.INSIDE if form == "condensed" else None  # (what follows are no masses)
-        par[:, solid_mass.MASS] *= chosen.density
-        par[:, solid_mass.FIRST : last] *= chosen.density
-        _put(building, group.name, f"{family}_{form}_{group.kind}", group.nodes, par)
+        inside, form = stiffness, "condensed"
+    density = group.material.density
+    masses = _Masses(cells, density, alpha, lumped, ring, points, inside)
+    group.nonlinear, group.volumes = nonlinear, masses.volumes
+    if density > 0.0:
+        add_rows(building, group.name, f"{family}_{form}_{group.kind}", group.nodes, masses)
     building.solid_groups[group.name] = group
     building.groups[group.name] = group.nodes
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """Cells of one kind, of which parameters are made: nodes (n, k), the places of nodes, ``stiffness`` (6, 6) [Pa] of
+    the material, its axes and thicknesses as those of `SolidGroup`."""
+
+    kind: str
+    rule: str
+    state: str
+    nodes: np.ndarray
+    places: Places
+    stiffness: np.ndarray
+    axes: np.ndarray | None
+    thicknesses: np.ndarray | None
+
+    def x(self, elements: np.ndarray) -> np.ndarray:
+        """Return the positions (k, nodes, dim) [m] of the nodes of some elements."""
+        return self.places.of(self.nodes[elements])
+
+    def elasticity(self, elements: np.ndarray) -> np.ndarray:
+        """Return the stiffness of some elements in global axes: (k, ...), or one for all.
+
+        Raises:
+            ValueError: the plane of the part is no plane of symmetry of the material.
+        """
+        axes = self.axes if self.axes is None or self.axes.ndim == 2 else self.axes[elements]
+        C = self.stiffness if axes is None else solid_material.turned(self.stiffness, _columns(axes))
+        return solid_material.plane(C, self.state) if self.state else C
+
+    def thickness(self, elements: np.ndarray) -> Any:
+        return self.thicknesses[elements] if self.state and self.thicknesses is not None else 1.0
+
+    def checked(self, owner: str, ids: np.ndarray) -> float:
+        """Return the worst ratio of Jacobians in an element.
+
+        Raises:
+            ModelError: cells are flat or inside out.
+        """
+        ring, worst = self.state == "axisymmetric", 1.0
+        for some in _pieces(len(self.nodes)):
+            X = self.x(some)
+            try:
+                shapes.check_cells(self.kind, X, owner, ids[some], self.rule, axisymmetric=ring)
+            except ModelError:  # the message counts all of them
+                whole = self.x(np.arange(len(self.nodes)))
+                shapes.check_cells(self.kind, whole, owner, ids, self.rule, axisymmetric=ring)
+            worst = min(worst, float(shapes.smallest_jacobian(self.kind, X, self.rule).min()))
+        return worst
+
+
+@dataclass(frozen=True, eq=False)
+class _Stiffnesses:
+    """Makes parameters of stiffness of elements, as `Block.rows` does."""
+
+    cells: _Cells
+    nonlinear: float
+    beta: float
+
+    @property
+    def damped(self) -> bool:
+        return self.beta != 0.0
+
+    def __call__(self, elements: np.ndarray) -> np.ndarray:
+        cells = self.cells
+        X, C = cells.x(elements), cells.elasticity(elements)
+        if cells.state:
+            return solid_plane.parameters(X, C, cells.thickness(elements), self.nonlinear, self.beta)
+        return solid.parameters(X, C, self.nonlinear, self.beta)
+
+
+@dataclass(frozen=True, eq=False)
+class _Masses:
+    """Makes parameters of mass of elements, as `Block.rows` does; ``inside``: those of stiffness, of elements whose
+    incompatible modes have mass."""
+
+    cells: _Cells
+    density: float
+    alpha: float
+    lumped: bool
+    ring: bool
+    points: str | None
+    inside: _Stiffnesses | None
+
+    @property
+    def damped(self) -> bool:
+        return self.alpha != 0.0
+
+    def __call__(self, elements: np.ndarray) -> np.ndarray:
+        par = self._of_volumes(elements)
+        # (what follows are no masses)
+        last = None if self.inside is None else solid_condensed.INSIDE
+        par[:, solid_mass.MASS] *= self.density
+        par[:, solid_mass.FIRST : last] *= self.density
+        return par
+
+    def _of_volumes(self, elements: np.ndarray) -> np.ndarray:
+        if self.inside is not None:
+            return solid_condensed.condensed_parameters(self.inside(elements), 1.0, self.alpha)
+        cells = self.cells
+        return solid_mass.mass_parameters(
+            cells.kind, cells.x(elements), 1.0, self.alpha, cells.thickness(elements), self.lumped, self.ring,
+            self.points,
+        )  # fmt: skip
+
+    def volumes(self) -> np.ndarray:
+        """Return the volumes (n,) [m^3] of all cells."""
+        pieces = _pieces(len(self.cells.nodes))
+        return np.concatenate([np.empty(0), *(self._of_volumes(some)[:, solid_mass.MASS] for some in pieces)])
+
+
+def _pieces(count: int) -> list[np.ndarray]:
+    """Return the numbers of elements in pieces, which bound the memory of what is made of them."""
+    return [np.arange(first, min(first + _PIECE, count)) for first in range(0, count, _PIECE)]
 
 
 def check_masses(building: Building, steps: Any) -> None:
@@ -165,10 +271,6 @@ def check_masses(building: Building, steps: Any) -> None:
             owner=Owner("Solid", block.label(0)),
             remedy='use mass = "consistent", or a linear transient step',
         )
-
-
-def _put(building: Building, label: str, type_name: str, nodes: np.ndarray, par: np.ndarray) -> None:
-    building.blocks.append(Block([(label, 0, len(nodes))], element_type(type_name), nodes, par))
 
 
 def _material_axes(owner: str, orientation, count: int) -> np.ndarray | None:
@@ -524,7 +626,7 @@ class Pressure(Declaration):
             kind = f"{'axisymmetric_' if ring else ''}pressure_{_FACES.get(facet, facet)}"
             if self.integration == "reduced" and not group.state:
                 kind += solid_loads.reduced_face(group.kind, group.rule, facet)
-            _put(building, self.name, kind, nodes, np.column_stack(columns))
+            add_block(building, self.name, kind, nodes, np.column_stack(columns))
 
 
 @dataclass(frozen=True, eq=False)
@@ -567,7 +669,7 @@ class Traction(Declaration):
             par = solid_loads.traction_parameters(
                 face, X, t, index, 1.0 if thickness is None else thickness, axisymmetric=ring
             )
-            _put(building, self.name, f"traction_{face}", nodes, par)
+            add_block(building, self.name, f"traction_{face}", nodes, par)
 
 
 def _columns(axes: np.ndarray) -> np.ndarray:

@@ -150,7 +150,7 @@ class _Work(Sensor):
             for name, first, last in block.groups:
                 if name == self.on:
                     records += [(REC_WORK, block.first_element + e) for e in range(first, last)]
-        elements = sum(block.size for block in system.blocks)
+        elements = sum(block.count for block in system.blocks)
         records += [(REC_WORK, elements + i) for i, name in enumerate(system.driven.names) if name == self.on]
         return records
 

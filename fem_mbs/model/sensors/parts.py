@@ -180,13 +180,13 @@ class _LargestStress(_Largest):
             kinds = next((m.KINDS for m in (solid, solid_plane) if block.type.name in m.KINDS), None)
             for name, first, last in block.groups:
                 group = wanted.get(name)
-                width, nodes = len(block.type.outputs), block.nodes[first:last]
+                width, nodes = len(block.type.outputs), block.all_nodes[first:last]
                 own = np.searchsorted(self.nodes, nodes) if group is not None else nodes
                 if group is not None and kinds is not None:
                     cell, integration, third = kinds[block.type.name]
-                    nonlinear = bool(np.any(block.par[first:last, solid.NONLINEAR]))
                     about = dim == 2 and bool(third)
-                    self.cells.append(_SolidCells(own, len(records), width, cell, integration, about, nonlinear))
+                    flat = len(records), width, cell, integration, about, group.nonlinear
+                    self.cells.append(_SolidCells(own, *flat))
                 elif isinstance(group, ShellGroup) and block.type.name == group.type:
                     X = system.nodes.x[nodes]
                     self.cells.append(_ShellCells(own, len(records), width, ShellRecovery(group, X)))
