@@ -19,10 +19,10 @@ CALLS = (
     "animate out --quantity none --follow rod -o a.gif", "report out", "show out --png --no-open",
 )  # fmt: skip
 LEFT = (
-    "run", "run --help", "run -h", "run m.toml more", "run m.toml --restart 2", "run m.toml -qo out", "run m.toml -q -q",
-    "run m.toml -o", "run m.toml -o a -o b", "run m.toml --output=out", "run -- m.toml", "run m.toml --none",
-    "run m.toml --no-quiet", "run m.toml -o -q", "animate out --fps 10", "compile m.toml", "compile", "--version", "--help",
-    "--debug run m.toml", "nothing m.toml", "",
+    "run", "run --help", "run -h", "run m.toml more", "run m.toml --restart 2", "run m.toml -qo out",
+    "run m.toml -q -q", "run m.toml -o", "run m.toml -o a -o b", "run m.toml --output=out", "run -- m.toml",
+    "run m.toml --none", "run m.toml --no-quiet", "run m.toml -o -q", "animate out --fps 10", "compile m.toml",
+    "compile", "--version", "--help", "--debug run m.toml", "nothing m.toml", "",
 )  # fmt: skip
 
 
