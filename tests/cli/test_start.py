@@ -14,7 +14,7 @@ UNUSED = (
     "PIL", "dask", "distributed", "matplotlib", "mpi4py", "petsc4py", "pydantic", "pyvista", "slepc4py", "typer._adapters",
     "scipy.integrate", "scipy.interpolate", "scipy.io", "scipy.ndimage", "scipy.optimize", "scipy.signal",
     "scipy.spatial", "scipy.special", "scipy.stats", "xml.sax.saxutils",
-    "numba.misc.gdb_hook", "numba.np.arrayobj", "numba.np.linalg",  # what numba needs to compile
+    "numba.misc.gdb_hook", "numba.np.linalg",  # what numba needs to compile
     "fem_mbs.meshes.abaqus", "fem_mbs.meshes.nastran", "fem_mbs.model.copies.rules", "fem_mbs.decks.abaqus",
     "fem_mbs.properties.section_solver", "fem_mbs.analysis.blows", "fem_mbs.analysis.chains", "fem_mbs.show",
     "fem_mbs.analysis.stability", "fem_mbs.sweeps",
