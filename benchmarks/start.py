@@ -9,9 +9,10 @@ For each example the first table has the times of
 - computation: reading the model, its run and its results, the second time in one process, where everything is loaded;
 - ratio: run over the sum of bare and computation.
 
-The second one has ``--help``, ``list``, and ``check``, ``plot`` and ``animate`` (200 frames) of the example, the third
-the slider-crank with a frame at each step beside the usual run.  Entries are processor seconds / seconds by the clock,
-each the best of N after one that does not count.  The calls take turns; with --former those of another checkout too.
+The second one has ``--help``, ``list``, and ``check``, ``plot`` with the number of its figures (the rotor has more
+than seven) and ``animate`` (200 frames) of the example, the third the slider-crank with a frame at each step beside the
+usual run.  Entries are processor seconds / seconds by the clock, each the best of N after one that does not count.  The
+calls take turns; with --former those of another checkout too.
 """
 
 from __future__ import annotations
@@ -105,7 +106,9 @@ def starts(checkouts: dict[str, Path], examples: list[str], repeats: int, folder
             bare, run, again = (found[f"{what} {version}"] for what in ("bare", "run", "again"))
             entries = (name, version, _shown(bare), _shown(run), _shown(again), _ratio(run, bare, again))
             print(f"| {' | '.join(entries)} |", flush=True)
-    print("\n| example | version | --help | list | check | plot | animate |\n|---|---|---|---|---|---|---|")
+    print(
+        "\n| example | version | --help | list | check | plot | figures | animate |\n|---|---|---|---|---|---|---|---|"
+    )
     for name in examples:
         commands = {
             (version, what): _command(checkout, *arguments)
@@ -121,6 +124,7 @@ def starts(checkouts: dict[str, Path], examples: list[str], repeats: int, folder
         times = best({" ".join(key): call for key, call in commands.items()}, repeats)
         for version in checkouts:
             row = [_shown(times[f"{version} {what}"]) for what in ("--help", "list", "check", "plot", "animate")]
+            row.insert(4, str(len(list(Path(f"{folder}/{version}-{name}/figures").iterdir()))))
             print(f"| {name} | {version} | {' | '.join(row)} |", flush=True)
 
 

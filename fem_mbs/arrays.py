@@ -14,11 +14,14 @@ from numba import types
 from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import lower_builtin
-from numba.np.arrayobj import make_array, populate_array
 
+from fem_mbs.late import late
 from fem_mbs.passes import uncounted
 
 __all__ = ["cleared", "copy", "integers", "part", "scratch"]
+
+# What writes code is loaded where a kernel is compiled.
+_make_array, _populate_array = late("numba.np.arrayobj:make_array"), late("numba.np.arrayobj:populate_array")
 
 
 def scratch(*shape: int) -> Any:
@@ -82,8 +85,8 @@ def _place(context, builder, kind, shape, data):
     for length in reversed(shape):
         strides.insert(0, stride)
         stride = builder.mul(stride, length)
-    array = make_array(kind)(context, builder)
-    populate_array(array, data, shape, strides, context.get_constant(types.intp, size), None)
+    array = _make_array(kind)(context, builder)
+    _populate_array(array, data, shape, strides, context.get_constant(types.intp, size), None)
     return array
 
 
@@ -98,7 +101,7 @@ def _lower_scratch(context, builder, signature, arguments):
 
 def _lower_cleared(context, builder, signature, arguments):
     value = _lower_scratch(context, builder, signature, arguments)
-    array = make_array(signature.return_type)(context, builder, value=value)
+    array = _make_array(signature.return_type)(context, builder, value=value)
     cgutils.memset(builder, array.data, builder.mul(array.nitems, array.itemsize), 0)
     return value
 
@@ -122,7 +125,7 @@ _typed(copy, _type_copy)
 
 @lower_builtin(copy, types.Array, types.Array)
 def _lower_copy(context, builder, signature, arguments):
-    source, target = (make_array(k)(context, builder, value=a) for k, a in zip(signature.args, arguments, strict=True))
+    source, target = (_make_array(k)(context, builder, value=a) for k, a in zip(signature.args, arguments, strict=True))
     size = context.get_abi_sizeof(context.get_data_type(signature.args[0].dtype))
     cgutils.raw_memcpy(builder, target.data, source.data, source.nitems, size)
     return context.get_dummy_value()
@@ -141,7 +144,7 @@ _typed(part, _type_part)
 @lower_builtin(part, types.Array, types.Integer, types.VarArg(types.Any))
 def _lower_part(context, builder, signature, arguments):
     kinds = signature.args
-    given = make_array(kinds[0])(context, builder, value=arguments[0])
+    given = _make_array(kinds[0])(context, builder, value=arguments[0])
     start, *shape = (context.cast(builder, a, k, types.intp) for a, k in zip(arguments[1:], kinds[1:], strict=True))
     data = builder.gep(given.data, [start])
     return _place(context, builder, signature.return_type, shape, data)._getvalue()

@@ -38,6 +38,7 @@ import contextlib
 import contextvars
 import functools
 import hashlib
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -58,13 +59,24 @@ _NEUTRAL = _HERE / "machine_code.py"  # it keeps machine code and makes none
 _IMPORT = re.compile(rb"^(?:from (fem_mbs[\w.]*) import (\([^)]*\)|[^\n]*)|import (fem_mbs[\w.]*))", re.MULTILINE)
 
 
+@functools.cache
+def _names_in(folder: str) -> frozenset[str]:
+    """Return the names of what is in a folder; none if there is no such folder."""
+    try:
+        return frozenset(os.listdir(folder))
+    except OSError:
+        return frozenset()
+
+
+@functools.cache
 def _module_file(name: str) -> Path | None:
     """Return the source file of a module of this package, or None for a name that is no module."""
-    parts = name.split(".")[1:]
+    *parents, last = name.split(".")[1:] or [""]
     for root in (_HERE, _HERE.parent):
-        for path in (root.joinpath(*parts).with_suffix(".py"), root.joinpath(*parts, "__init__.py")):
-            if parts and path.is_file():
-                return path
+        folder = os.path.join(root, *parents)
+        for place, file in ((folder, f"{last}.py"), (os.path.join(folder, last), "__init__.py")):
+            if last and file in _names_in(place):
+                return Path(place, file)
     return None
 
 

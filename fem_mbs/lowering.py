@@ -13,9 +13,13 @@ from numba import types
 from numba.core import cgutils, ir
 from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering
-from numba.np.arrayobj import load_item, store_item
+
+from fem_mbs.late import late
 
 __all__ = ["ShortLowering"]
+
+# Numba's code of arrays takes .05 s to load, and a run that finds its kernels on disk lowers nothing.
+_load_item, _store_item = late("numba.np.arrayobj:load_item"), late("numba.np.arrayobj:store_item")
 
 _FLOATS = {
     operator.add: "fadd",
@@ -124,7 +128,7 @@ class _ShortLower(Lower):
             kinds = _indices(self.typeof(index.name))
             if kinds and len(kinds) == array.ndim and resty == array.dtype:
                 place = self._place(array, self.loadvar(value.name), index, kinds)
-                return load_item(self.context, self.builder, array, place)
+                return _load_item(self.context, self.builder, array, place)
             if kinds and len(kinds) < array.ndim and array.layout == "C" and not self.context.enable_nrt:
                 return self._view(array, self.loadvar(value.name), index, kinds)
         return super().lower_getitem(resty, expr, value, index, signature)
@@ -138,7 +142,7 @@ class _ShortLower(Lower):
             kinds = _indices(self.typeof(index_var.name))
             if kinds and len(kinds) == array.ndim:
                 place = self._place(array, self.loadvar(target_var.name), index_var, kinds)
-                store_item(self.context, self.builder, array, self._converted(value_var, array.dtype), place)
+                _store_item(self.context, self.builder, array, self._converted(value_var, array.dtype), place)
                 return
         super().lower_setitem(target_var, index_var, value_var, signature)
 

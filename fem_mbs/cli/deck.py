@@ -53,7 +53,7 @@ def run_file(
                 said.add(note.text)
                 console.print(note.line, markup=False, soft_wrap=True)
 
-    progress = make_progress(console, quiet)
+    progress = make_progress(None if quiet else console)
     try:
         with interruptible(progress) as report:
             results = need_format(path).run(

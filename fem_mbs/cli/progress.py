@@ -143,11 +143,10 @@ class PlainProgress:
         pass
 
 
-def make_progress(console: Console, quiet: bool) -> LiveProgress | PlainProgress:
-    """Return the display for this console: a context, called with each `Progress`; its ``last`` holds the latest."""
-    if quiet:
-        return PlainProgress(None)
-    return LiveProgress(console) if console.is_terminal else PlainProgress(console)
+def make_progress(console: Console | None) -> LiveProgress | PlainProgress:
+    """Return the display for a console, silent without one: a context, called with each `Progress`; its ``last`` holds
+    the latest."""
+    return LiveProgress(console) if console is not None and console.is_terminal else PlainProgress(console)
 
 
 def kept(folder: Path) -> str:

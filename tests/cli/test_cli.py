@@ -639,11 +639,11 @@ def test_progress_lines(capsys):
     assert "t = 0.26 s, 3.2 iterations per step, energy error 1.0e-14" in lines[0]
     assert lines[0].endswith("s left")
     assert plain.last.step == "rise"
-    quiet = make_progress(Console(), quiet=True)
+    quiet = make_progress(None)
     feed(quiet)
     assert capsys.readouterr().out == ""
     console = Console(force_terminal=True, width=140)
-    live = make_progress(console, quiet=False)
+    live = make_progress(console)
     assert isinstance(live, LiveProgress)
     feed(live)
     out = capsys.readouterr().out

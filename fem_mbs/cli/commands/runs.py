@@ -132,7 +132,6 @@ def run(
     from fem_mbs.analysis.distributed.together import meshes_in_common
     from fem_mbs.analysis.run import run as run_model
     from fem_mbs.cli.progress import interruptible, kept, make_progress
-    from fem_mbs.cli.report import print_report
     from fem_mbs.input_files import inputs_of
     from fem_mbs.modelfile.read import load_model, locate_error
 
@@ -140,10 +139,10 @@ def run(
     with meshes_in_common(distributed):
         loaded = load_model(model, settings or [])
     skipped = [f'mesh "{name}": {sentence}' for name, (mesh, _) in loaded.meshes.items() for sentence in mesh.skipped]
-    console = output_console()
-    if not quiet:
+    console = None if quiet else output_console()
+    if console is not None:
         console.print(f"{loaded.title or model.stem}: {loaded.n_nodes} nodes", markup=False, soft_wrap=True)
-    progress = make_progress(console, quiet)
+    progress = make_progress(console)
     try:
         with interruptible(progress) as report:
             options: dict[str, Any] = {
@@ -166,7 +165,9 @@ def run(
         raise locate_error(model, error) from None
     if results is None:  # the first process tells
         return
-    if not quiet:
+    if console is not None:
+        from fem_mbs.cli.report import print_report
+
         print_report(console, results)
     told = results.report
     checks = (told.checks if told else None) or []
