@@ -8,7 +8,7 @@ Theory: docs/theory.md, section 9, "The matrices".
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +30,7 @@ _OFFSETS = np.array([1.0, -1.0, 2.0, -2.0])
 _TOGETHER = 100_000  # coordinates of elements that are displaced at the same time
 
 
-def rate_stiffness(at: Tangent, blocks: list[Block]) -> csr_matrix:
+def rate_stiffness(at: Tangent, blocks: Sequence[Block]) -> csr_matrix:
     """Return the derivative (N, N) by positions of the forces that velocities cause in ``blocks``.
 
     The part that the tangents contain already is subtracted.
