@@ -18,7 +18,6 @@ import typer
 
 from fem_mbs.cli.commands import reduced, runs, studies, views
 from fem_mbs.cli.commands.common import complain
-from fem_mbs.cli.commands.direct import direct_call
 from fem_mbs.cli.commands.streams import lasting_streams
 from fem_mbs.cli.progress import noted
 from fem_mbs.errors import AnalysisError, DiskFullError, FemMbsError
@@ -40,9 +39,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-_GROUPS = tuple(module.commands for module in (runs, studies, views, reduced))
-for group in _GROUPS:
-    app.add_typer(group)
+for group in (runs, studies, views, reduced):
+    app.add_typer(group.commands)
 
 
 def main() -> NoReturn:
@@ -55,14 +53,7 @@ def main() -> NoReturn:
     def work() -> int:
         logging.basicConfig(format="fem-mbs: %(message)s", level=logging.WARNING)
         with noted(quiet=not {"-q", "--quiet"}.isdisjoint(arguments)):
-            call = direct_call(_GROUPS, arguments)
-            if call is None:
-                return app(args=_with_restart_number(arguments), prog_name="fem-mbs", standalone_mode=True)
-            try:
-                call()
-            except typer.Exit as end:
-                sys.exit(end.exit_code)
-            return 0
+            return app(args=_with_restart_number(arguments), prog_name="fem-mbs", standalone_mode=True)
 
     with lasting_streams() as lost:
         code: Any = 0

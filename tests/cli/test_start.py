@@ -11,9 +11,9 @@ ROOT = Path(__file__).resolve().parents[2]
 MODEL = ROOT / "examples" / "slider_crank" / "model.toml"
 # Modules that take time to load, and that the model has no use for.
 UNUSED = (
-    "PIL", "dask", "distributed", "matplotlib", "mpi4py", "petsc4py", "pydantic", "pyvista", "slepc4py",
+    "PIL", "dask", "distributed", "matplotlib", "mpi4py", "petsc4py", "pyvista", "slepc4py",
     "scipy.integrate", "scipy.interpolate", "scipy.io", "scipy.ndimage", "scipy.optimize", "scipy.signal",
-    "scipy.spatial", "scipy.special", "scipy.stats", "typer._adapters", "xml.sax.saxutils",
+    "scipy.spatial", "scipy.special", "scipy.stats", "xml.sax.saxutils",
     "numba.misc.gdb_hook", "numba.np.linalg",  # what numba needs to compile
     "fem_mbs.meshes.abaqus", "fem_mbs.meshes.nastran", "fem_mbs.model.copies.rules", "fem_mbs.decks.abaqus",
     "fem_mbs.properties.section_solver", "fem_mbs.analysis.blows", "fem_mbs.analysis.chains", "fem_mbs.show",
