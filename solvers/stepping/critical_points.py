@@ -59,6 +59,14 @@ def told_jump(found: Critical) -> str:
     )
 
 
+def _share(ma: float, mb: float, smooth: bool) -> float:
+    """Return the place in a bracket, from 0 to 1, to look at next: the zero of the line through the eigenvalues at its
+    ends, or the middle."""
+    if ma * mb >= 0.0 or not smooth:
+        return 0.5
+    return min(max(ma / (ma - mb), 0.02), 0.98)  # not onto an end: the bracket must shrink from both sides
+
+
 def find_critical(
     problem: Problem, walk: Walk, s: PathSettings, token: Any, size: float, before: int, after: int
 ) -> tuple[Critical, Any, np.ndarray]:
@@ -100,12 +108,8 @@ def find_critical(
         tight = abs(a[0] - b[0]) <= s.tolerance * max(abs(a[0]), abs(b[0])) and high - low < 0.01
         if (tight and (high - low < _NARROW or not jumping())) or high - low < 1e-12:
             break
-        ma, mb = a[2][0], b[2][0]
-        part = 0.5 * (low + high)
-        if ma * mb < 0.0 and k % 3 < 2 and not (k > _SMOOTH and jumping()):
-            part = low + (high - low) * ma / (ma - mb)
-            # not onto an end: the bracket must shrink from both sides
-            part = min(max(part, low + 0.02 * (high - low)), high - 0.02 * (high - low))
+        smooth = k % 3 < 2 and not (k > _SMOOTH and jumping())
+        part = low + (high - low) * _share(a[2][0], b[2][0], smooth)
         try:
             middle = at(part)
         except AnalysisError:  # no convergence, or the tangent of this very point is singular
