@@ -100,6 +100,8 @@ def test_case(name, monkeypatch):
         "a case without a row, or a row without a case"
     )
     assert all(row.reason for row in findings.rows)
+    for figure in findings.figures:
+        assert all(np.shape(c.x) == np.shape(c.y) for c in figure.curves), f"{figure.title}: x and y differ in length"
     assert findings.figures or name in ("crisfield_shi_1993_truss", "meijaard_1993_mass_matrix")
 
 
