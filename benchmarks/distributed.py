@@ -4,8 +4,8 @@
 
 Sizes are numbers of unknowns.  It prints a row per size and number of processes: seconds of the model with its
 numbering and its elements, of assembly, of factors and the solution of one load, of modes, and in brackets those of the
-processor on the first process, which other work on the machine changes little; what each process has of its own after
-that of the model [kB per unknown], what of this are arrays of its elements, and the mesh that all have in common; the
+processor on the first process, which other work on the machine changes little; the memory of each process alone after
+that of the model [kB per unknown], the arrays of its elements among it, and the mesh, which all have in common; the
 peak of the memory [GB] of each process (what they have in common counts in each); a check value, which is the same for
 any number of processes: the first frequency, the largest displacement without modes, or the largest entry of the
 stiffness without a solution.

@@ -94,8 +94,8 @@ def check(f: Findings) -> None:
     coarse, fine = (step.series["sensor/slider"][:, 2] for step in steps)
     known = reference(steps[0].time)
     reason = (
-        "The finer run is wrong by h^2, of which extrapolation leaves less than a hundredth; the other integration has "
-        "a tolerance of 1e-9."
+        "The error of the finer run grows with h^2, and extrapolation leaves less than a hundredth of it; the other "
+        "integration has a tolerance of 1e-9."
     )
     limit = (4.0 * fine[::2] - coarse) / 3.0
     worst = np.abs(fine[::2] - known["slider"]).max()

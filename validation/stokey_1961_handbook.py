@@ -31,8 +31,8 @@ CASES = {
     "S-HINGED-SQUARE": "frequencies of a hinged square plate, and its response to a pressure that grows with them",
 }
 DEVIATIONS = (
-    "NASTRAN demonstration problem 11-1 prints I = .083 for 1/12, of which its frequencies of 50, 200, 450 and 800 Hz "
-    "come.",
+    "NASTRAN demonstration problem 11-1 prints I = .083; its frequencies of 50, 200, 450 and 800 Hz belong to "
+    "I = 1/12.",
 )
 
 LENGTH, LINE_MASS, BENDING = 20.0, 0.2523e-3 * 21.18922, 10.4e6 / 12.0

@@ -196,7 +196,7 @@ class Linearisation:
 
     @cached_property
     def mass(self) -> csr_matrix:
-        """Return M (N, N) in all frames, without zeros, of which masses of solids have two of three entries."""
+        """Return M (N, N) in all frames, without stored zeros: two of three entries of a solid's mass are zero."""
         M = self.tangent.M
         keep = M.data != 0.0
         indptr = np.concatenate(([0], np.cumsum(keep)))[M.indptr]
@@ -205,7 +205,7 @@ class Linearisation:
     def products(self, X: np.ndarray, absolute: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return M X, C X and K X (N, k) in the frame, X (N, k) over all dofs, without the matrices of that frame.
 
-        ``absolute``: with the absolute values of the matrices of which these are made.
+        ``absolute``: take the absolute values of the matrices of the tangent and of the frame.
         """
         M, C, K = self.mass, self.tangent.C, self.tangent.K
         if absolute:

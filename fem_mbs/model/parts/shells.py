@@ -415,8 +415,11 @@ def _add(building: Building, group: ShellGroup, beta: float, alpha: float, lumpe
 
 @dataclass(frozen=True, eq=False)
 class _Cells:
-    """Shells of which parameters are made: their group, the places of nodes, and the rotation matrices (n, k, 3, 3) of
-    their nodes at the start, None: identities."""
+    """The shells of a group, from which parameters are made.
+
+    ``places``: positions of the nodes; ``turned`` (n, k, 3, 3): rotation matrices of the elements' nodes at the start,
+    None for identities.
+    """
 
     group: ShellGroup
     places: Places

@@ -148,8 +148,11 @@ def _add_group(
 
 @dataclass(frozen=True, eq=False)
 class _Cells:
-    """Cells of one kind, of which parameters are made: nodes (n, k), the places of nodes, ``stiffness`` (6, 6) [Pa] of
-    the material, its axes and thicknesses as those of `SolidGroup`."""
+    """Cells of one kind, from which parameters are made.
+
+    ``nodes`` (n, k); ``places``: positions of the nodes; ``stiffness`` (6, 6) [Pa] of the material; ``axes`` and
+    ``thicknesses`` are those of `SolidGroup`.
+    """
 
     kind: str
     rule: str
