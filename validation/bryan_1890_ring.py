@@ -26,8 +26,8 @@ from fem_mbs.validation.kinds import CLOSED_FORM
 CAPABILITY = "rotors"
 CASES = {"B-RING-SPLIT": "frequencies of a turning ring that run around it either way"}
 DEVIATIONS = (
-    "VM302 has i^2 + EI/GC in the frequency at rest, which belongs to bending out of the plane; a ring that bends in its "
-    "plane has i^2 + 1.",
+    "VM302 has i^2 + EI/GC in the frequency at rest, which belongs to bending out of the plane; a ring that bends in "
+    "its plane has i^2 + 1.",
 )
 
 E, DENSITY, RADIUS, THICKNESS, WIDTH = 2.1e11, 7850.0, 0.08756, 0.88e-3, 0.02
