@@ -91,7 +91,7 @@ def find() -> list[ValidationFile]:
             ValidationFile(
                 info.name,
                 title.rstrip("."),
-                text.strip(),
+                text.strip("\n"),  # a sketch at its beginning keeps its indentation
                 dict(module.CASES),
                 module.check,
                 module.build,

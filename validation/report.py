@@ -209,7 +209,7 @@ def _section(outcome: Outcome) -> str:
 
 def _prose(text: str) -> str:
     """Return paragraphs; what is indented, formulas and sketches with their numbers, keeps its lines."""
-    blocks = re.split(r"\n[ ]*\n", textwrap.dedent(text.strip("\n")))
+    blocks = re.split(r"\n[ ]*\n", text.strip("\n"))
     return "".join(
         f"<pre>{_e(textwrap.dedent(block))}</pre>"
         if all(line.startswith("  ") for line in block.splitlines())

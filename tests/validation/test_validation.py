@@ -127,9 +127,9 @@ def test_list_of_benchmarks_is_up_to_date(checkout):
 
 
 # --- the runner ------------------------------------------------------------------------------------------------------
-def _fake(monkeypatch, check):
+def _fake(monkeypatch, check, text="A plane.\n\n      o===o  1 m\n\nSource: none."):
     file = ValidationFile(
-        "nobody_1900_nothing", "Nothing at all", "A plane.\n\n      o===o  1 m\n\nSource: none.",
+        "nobody_1900_nothing", "Nothing at all", text,
         {"X1": "nothing", "X2": "less"}, check, FILES["geradin_2001_double_pendulum"].build, "contact",
         ("Nobody (1900), page 1: a sign is wrong.",),
     )  # fmt: skip
@@ -169,6 +169,15 @@ def test_a_case_that_breaks_is_a_failure_and_hides_nothing(monkeypatch, tmp_path
     assert [(row["case"], row["measured"], row["pass"]) for row in rows] == [("X1", 1.0, True), ("X1", None, False)]
     assert "ZeroDivisionError: by zero" in "\n".join(lines)
     assert "What stopped it" in (tmp_path / "r" / "report.html").read_text()
+
+
+def test_sketch_at_the_beginning_keeps_its_lines(monkeypatch, tmp_path):
+    """The first line of a docstring after the title may be that of a sketch, and a sketch may be all there is."""
+    sketch = "      o===o  1 m\n      |   |"
+    _fake(monkeypatch, _one_bad, f"{sketch}\n\nSource: none.")
+    run_cases(report_dir=tmp_path, out=lambda _line: None)
+    assert "<pre>o===o  1 m\n|   |</pre>" in (tmp_path / "report.html").read_text()
+    assert FILES["gonzalez_2005_flyball_governor"].text.startswith("          hinge o==o hinge")
 
 
 def test_report_is_one_page_with_its_figures(monkeypatch, tmp_path):
