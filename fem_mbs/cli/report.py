@@ -90,7 +90,7 @@ def print_report(console: Console, results: Results, said: Collection[str] = ())
                 continue
             console.print(f"not used: {sentence}", markup=False, soft_wrap=True)
     console.print(
-        f"results in {results.directory} (summary.json, results.h5, results.xdmf, sensors-*.csv)", markup=False,
+        f"results in {results.directory} (summary.json, results.h5, results*.xdmf, sensors-*.csv)", markup=False,
         soft_wrap=True,
     )  # fmt: skip
     console.print(

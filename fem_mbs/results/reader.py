@@ -546,12 +546,10 @@ class FolderResults(Results):
             raise store.folder_error(self.directory, f"{len(entries)} restart points, no number {number}")
         return store.read_restart(entries[number])
 
-    def write_xdmf(self) -> Path:
-        """Write results.xdmf for ParaView; return its path."""
-        path = self.directory / store.XDMF
-        self.take(path)
-        write_xdmf(self._index, self.header, path)
-        return path
+    def write_xdmf(self) -> list[Path]:
+        """Write the frames for ParaView: results.xdmf, or results-<number>-<step>.xdmf where several steps have frames;
+        return the paths."""
+        return write_xdmf(self._index, self.header, self.directory)
 
 
 def _ledger_kind(name: str) -> str:
@@ -564,7 +562,7 @@ def _ledger_kind(name: str) -> str:
 
 
 def export(directory: str | Path) -> list[Path]:
-    """Write results.xdmf and the sensor tables of a folder, also for a run that was killed or is active.
+    """Write the XDMF files and the sensor tables of a folder, also for a run that was killed or is active.
 
     Complete a run that was killed while it joined its segments. Return the paths written.
     """
@@ -577,4 +575,4 @@ def export(directory: str | Path) -> list[Path]:
         finally:
             store.release_lock(lock)
     results = Results.open(folder)
-    return [results.write_xdmf(), *results.write_sensors_csv(), *results.write_response_csv()]
+    return [*results.write_xdmf(), *results.write_sensors_csv(), *results.write_response_csv()]

@@ -477,7 +477,7 @@ class ResultsWriter:
         return report
 
     def close(self, summary: Summary | Mapping[str, Any] | None = None) -> None:
-        """End the run: one file results.h5, results.xdmf for ParaView, and `summary` as summary.json.
+        """End the run: one file results.h5, XDMF files for ParaView, and `summary` as summary.json.
 
         The summary gets the entry "status", "done". Raises ResultsError if a step is open, or if the system cannot
         write; the rows are then still in the segments, of which `fem_mbs.results.reader.export` makes one file.
@@ -522,7 +522,7 @@ class ResultsWriter:
             summary |= {"status": status, "steps": ended}
             store.write_json(self._segments / store.END_FILE, {"status": status, "summary": summary})
             store.write_json(self.directory / store.SUMMARY, summary)
-            write_xdmf(index, header, self.directory / store.XDMF)
+            write_xdmf(index, header, self.directory)
         finally:
             self._unlock()
 
@@ -561,7 +561,7 @@ def finish(directory: Path) -> None:
         index = store.read_index(directory)
     with store.open_file(index.header_path) as file:
         header = store.read_header(file)
-    write_xdmf(index, header, directory / store.XDMF)
+    write_xdmf(index, header, directory)
     store.write_json(directory / store.SUMMARY, index.end["summary"])
     store.remove_segments(directory / store.SEGMENTS_NEW)
     store.remove_segments(directory / store.SEGMENTS)

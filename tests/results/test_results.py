@@ -241,10 +241,10 @@ def test_sensor_tables(tmp_path, monkeypatch, rows_at_once):
 # ---------------------------------------------------------------------------------------------- ParaView
 
 
-def xdmf_arrays(directory: Path) -> list[dict]:
-    """Read results.xdmf with the standard XML parser; follow every reference into the HDF5 files."""
+def xdmf_arrays(directory: Path, name: str = "results.xdmf") -> list[dict]:
+    """Read an XDMF file with the standard XML parser; follow every reference into the HDF5 files."""
     found = []
-    root = ElementTree.parse(directory / "results.xdmf").getroot()
+    root = ElementTree.parse(directory / name).getroot()
     for collection in root.find("Domain"):
         assert collection.get("CollectionType") == "Temporal"
         for frame in collection:
@@ -297,3 +297,29 @@ def test_xdmf_points_to_the_right_data(tmp_path, state, monkeypatch):
     np.testing.assert_allclose(grids[-2]["force [N]"], [2.2**2])
     assert grids[-1]["Topology"].tolist() == [[4]]
     assert "moment [N m]" not in grids[-2]
+
+
+def several_steps(directory: Path) -> None:
+    """Write a static step whose load factors turn back, and one of modes without velocities; both have frames."""
+    line = {"name": "rod", "type": "truss", "cell": "line", "connectivity": [[0, 1]]}
+    with ResultsWriter(directory, {**HEADER, "nodes": np.eye(2, 3), "blocks": [line], "bodies": []}) as writer:
+        for kind, times, names in (
+            ("static", (0.0, 0.5, 0.25), ("displacement", "velocity")),
+            ("modal", (1.0, 2.0), ()),
+        ):
+            writer.begin_step(kind, kind)
+            values = np.tile(np.reshape(times, (-1, 1, 1)), (1, 2, 3))
+            writer.append({"time": times}, {"time": times} | dict.fromkeys({"displacement", *names}, values))
+            writer.end_step()
+        writer.close()
+
+
+def test_each_step_with_frames_has_a_file_for_paraview(tmp_path):
+    several_steps(tmp_path)
+    names = ["results-1-static.xdmf", "results-2-modal.xdmf"]
+    assert sorted(path.name for path in tmp_path.glob("*.xdmf")) == names
+    static, modal = (xdmf_arrays(tmp_path, name) for name in names)
+    assert [grid["time"] for grid in static] == [0.0, 1.0, 2.0]  # ParaView needs times that increase
+    assert [grid["displacement"][0, 0] for grid in static] == [0.0, 0.5, 0.25]
+    assert [grid["time"] for grid in modal] == [1.0, 2.0]
+    assert "velocity" in static[0] and "velocity" not in modal[0]

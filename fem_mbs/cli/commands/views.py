@@ -160,7 +160,7 @@ def export(
         bool, typer.Option("--whole", help="VTU files show the whole wheel of a sector (cyclic symmetry).")
     ] = False,
 ) -> None:
-    """Write results.xdmf and the tables of the sensors anew, also of a run that was killed or still goes on."""
+    """Write the XDMF files and the tables of the sensors anew, also of a run that was killed or still goes on."""
     from fem_mbs.results.export.vtu import write_vtu_files
     from fem_mbs.results.modes.shapes import whole_wheel
     from fem_mbs.results.reader import Results
