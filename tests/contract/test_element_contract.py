@@ -6,6 +6,7 @@ there and nothing else.  Rotations of the harness are made with numpy, independe
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
@@ -395,15 +396,28 @@ def collect():
             yield pytest.param((name, case), id=f"{name}-{variant}" if variant else name, marks=marks)
 
 
-@pytest.fixture(params=list(collect()), scope="module")
+@pytest.fixture(params=list(collect()))
 def subject(request):
-    """(type name, case) of every registered type; the scope sorts the tests by it, and so compilation."""
+    """(type name, case) of every registered type; `tests/conftest.py` sorts the tests by it, and so compilation."""
     return request.param
 
 
 def seeds(n=4):
-    """The first everyday; all seeds in the long run."""
-    return pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.long) for k in range(1, n))])
+    """The first everyday; the others in one long test, whose traceback shows the seed that fails."""
+
+    def many(check):
+        @pytest.mark.parametrize(
+            "some", [(0,), pytest.param(range(1, n), marks=pytest.mark.long)], ids=["0", f"to {n - 1}"]
+        )
+        @functools.wraps(check)
+        def test(subject, some):
+            for seed in some:
+                check(subject, seed)
+
+        del test.__wrapped__  # pytest reads the arguments of what it wraps
+        return test
+
+    return many
 
 
 def small(value, scale, tolerance):
