@@ -6,6 +6,7 @@ there and nothing else.  Rotations of the harness are made with numpy, independe
 
 from __future__ import annotations
 
+import copy
 import functools
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -63,8 +64,8 @@ def tilde(a):
 
 
 def cay(theta):
-    half = tilde(theta) / 2
-    return np.linalg.solve(np.eye(3) - half, np.eye(3) + half)
+    t = tilde(theta)
+    return np.eye(3) + (t + t @ t / 2) / (1 + theta @ theta / 4)
 
 
 def exp_so3(a):
@@ -114,8 +115,10 @@ class State:
         return replace(self.copy(), **rows)
 
     def copy(self) -> State:
-        arrays = {name: getattr(self, name).copy() for name in _ARRAYS}
-        return replace(self, **arrays)
+        made = copy.copy(self)
+        for name in _ARRAYS:
+            setattr(made, name, getattr(self, name).copy())
+        return made
 
     def ends(self):
         """(x dofs, rotation dofs, row of D) of every end of every element."""
@@ -192,8 +195,11 @@ class State:
         for k in self.scalars().ravel():
             s.Q[rows, k] += step[k]
         for x, r, n in self.ends():
-            s.Q[rows, x[:, None]] += step[x][:, None]
-            if len(r) == 1:
+            if step[x].any():
+                s.Q[rows, x[:, None]] += step[x][:, None]
+            if not step[r].any():  # (differences move one unknown)
+                s.D[rows, n] = self.D[1, n]
+            elif len(r) == 1:
                 angle = 2 * np.arctan(step[r[0]] / 2)
                 s.Q[rows, r[0]] += angle
                 s.D[rows, n] = turn2(angle) @ self.D[1, n]
