@@ -10,14 +10,20 @@ for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS"
 os.environ.setdefault("MPLBACKEND", "Agg")
 # Workers of pytest share the processors: none compiles in further processes.
 os.environ.setdefault("FEM_MBS_COMPILERS", "1")
-# Tests start some hundred interpreters: without bytecode on disk each one would compile all modules of the package.
+# Tests start some hundred interpreters: without bytecode on disk each one would compile all modules of the package, and
+# each run would rewrite the assertions of all tests.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+import gc  # noqa: E402
 import json  # noqa: E402
+import sys  # noqa: E402
+import time  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
+
+sys.dont_write_bytecode = False
 
 # The machine decides how long an example takes (compilation above all); a deadline would make tests fail at random.
 settings.register_profile("default", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -30,11 +36,31 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 #: They count as long, as those do that are marked so in their module.  `make test-seconds` writes the file.
 _SECONDS = Path(__file__).with_name("seconds.json")
 _LONG = 0.3
+_MARKED = 5.0  # what tests may take that are marked in their modules and were not measured
+_NO_TIME = "the time for long tests is over"
 _BEGAN: pytest.StashKey[float] = pytest.StashKey()
 
 
 def pytest_addoption(parser):
     parser.addoption("--write-seconds", action="store_true", help=f"write what tests take to {_SECONDS.name}")
+    parser.addoption("--long-until", type=float, help="Unix time after which no long test begins: the rest is skipped")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection():
+    """Look for no garbage while the tests are collected, and never among them: they live to the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def pytest_runtest_setup(item):
+    until = item.config.getoption("--long-until")
+    if until is not None and time.time() > until and item.get_closest_marker("long"):
+        pytest.skip(_NO_TIME)
 
 
 def _processor() -> float:
@@ -63,10 +89,15 @@ def pytest_configure(config):
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Tell of tests of several processes that were left out, since their libraries are no requirement."""
-    left_out = [r for r in terminalreporter.stats.get("skipped", []) if r.nodeid.startswith("tests/distributed/")]
+    """Tell of tests of several processes that were left out, since their libraries are no requirement, and of long
+    tests that were left out for want of time."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    left_out = [r for r in skipped if r.nodeid.startswith("tests/distributed/")]
     if left_out:
         terminalreporter.write_line(f"SKIPPED {len(left_out)} tests of several processes: {left_out[0].longrepr[2]}")
+    late = [r for r in skipped if r.longrepr[2].endswith(_NO_TIME)]
+    if late:
+        terminalreporter.write_line(f"SKIPPED {len(late)} long tests: {_NO_TIME}")
 
 
 class _Seconds:
@@ -89,14 +120,20 @@ def _seconds() -> dict[str, float]:
     return json.loads(_SECONDS.read_text("utf-8")) if _SECONDS.is_file() else {}
 
 
+def _subject(item: pytest.Item) -> int:
+    """Place of the element type of a contract test in their list."""
+    return item.callspec.indices.get("subject", 0) if hasattr(item, "callspec") else 0
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest leaves out what `-m "not long"` names
 def pytest_collection_modifyitems(config, items):
-    """Mark what takes long; put first the contract tests, which compile all element types, then the long tests, so
-    that none begins last.
+    """Mark what takes long, and sort for several workers: everyday tests, long tests with the longest first, and the
+    contract for more seeds and cells, whose many short tests let all workers end together.
 
     With ``--dist worksteal`` each worker starts on its own contiguous part of the list: the parts hold equal shares of
-    the contract tests, which are sorted by element type, so that workers compile different types and find those of the
-    others on disk.  Worker 0 compiles the time stepping before that, in a test that needs it.
+    each kind.  Everyday tests begin with the contract, which compiles all element types; it is sorted by them, so that
+    workers compile different types and find those of the others on disk.  Worker 0 compiles the time stepping before
+    that, in a test that needs it.
     """
     seconds = _seconds()
     for item in items:
@@ -105,19 +142,24 @@ def pytest_collection_modifyitems(config, items):
     workers = getattr(config, "workerinput", {}).get("workercount", 1)
     if workers == 1:
         return
-    classes: list[list[pytest.Item]] = [[], [], []]
-    stepping = []
+    stepping: list[pytest.Item] = []
+    kinds: dict[str, list[pytest.Item]] = {"contract": [], "everyday": [], "long": [], "long contract": []}
     for item in items:
-        if item.path.name == "test_work.py":
+        long = item.get_closest_marker("long") is not None
+        if item.path.name == "test_work.py" and not long:
             stepping.append(item)
         elif item.path.parent.name == "contract":
-            classes[0].append(item)
+            kinds["long contract" if long else "contract"].append(item)
         else:
-            classes[1 if item.get_closest_marker("long") else 2].append(item)
+            kinds["long" if long else "everyday"].append(item)
+    for name in ("contract", "long contract"):
+        kinds[name].sort(key=_subject)
+    kinds["long"].sort(key=lambda item: -seconds.get(item.nodeid, _MARKED))
     items[:] = stepping
     for k in range(workers):
-        for tests in classes:
-            items += tests[k * len(tests) // workers : (k + 1) * len(tests) // workers]
+        for name, tests in kinds.items():
+            first = k * len(tests) // workers
+            items += tests[k::workers] if name == "long" else tests[first : (k + 1) * len(tests) // workers]
 
 
 @pytest.fixture(scope="session")

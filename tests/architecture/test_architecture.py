@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -177,6 +178,7 @@ def module_name(path: Path) -> str:
 SOURCES = {module_name(path): path for folder in PACKAGES.values() for path in sorted(folder.rglob("*.py"))}
 
 
+@cache
 def imports_of(text: str) -> list[Import]:
     """All modules that a source imports, also inside functions or late (`fem_mbs.late`), but for those that only
     annotations need."""
@@ -184,11 +186,12 @@ def imports_of(text: str) -> list[Import]:
 
     def walk(node: ast.AST) -> None:
         for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+            if isinstance(child, ast.If) and isinstance(child.test, ast.Name) and child.test.id == "TYPE_CHECKING":
                 for other in child.orelse:
                     walk(other)
                 continue
-            if isinstance(child, ast.Call) and ast.unparse(child.func) in ("late", "late_module"):
+            called = child.func if isinstance(child, ast.Call) else None
+            if isinstance(called, ast.Name) and called.id in ("late", "late_module"):
                 place = child.args[0]
                 if isinstance(place, ast.Constant):
                     found.append(Import(place.value.partition(":")[0], child.lineno, 0))
@@ -252,10 +255,8 @@ def violations(module: str, path: Path, text: str) -> list[str]:
     return problems
 
 
-@pytest.mark.parametrize("module", sorted(SOURCES))
-def test_imports(module):
-    path = SOURCES[module]
-    assert not violations(module, path, path.read_text(encoding="utf-8"))
+def test_imports():
+    assert [v for m, path in SOURCES.items() for v in violations(m, path, path.read_text(encoding="utf-8"))] == []
 
 
 @pytest.mark.parametrize(
@@ -402,14 +403,23 @@ SUMMARY_READERS = (
 
 def summary_reads(text: str) -> list[str]:
     """Reads of the JSON of a summary: `step.summary`, and keys of what is called summary; no calls of summary()."""
+    nodes = syntax(text)
+    called = {node.func for node in nodes if isinstance(node, ast.Call)}
+
+    def is_summary(node: ast.AST) -> bool:
+        return isinstance(node, ast.Name) and node.id == "summary"
+
     found = []
-    tree = ast.parse(text)
-    called = {node.func for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    for node in ast.walk(tree):
-        read = isinstance(node, ast.Attribute) and node.attr == "summary" and isinstance(node.ctx, ast.Load)
-        read = read and node not in called
-        key = isinstance(node, ast.Subscript) and ast.unparse(node.value) == "summary"
-        if read or key or (isinstance(node, ast.Call) and ast.unparse(node.func) == "summary.get"):
+    for node in nodes:
+        if isinstance(node, ast.Attribute):
+            read = node.attr == "summary" and isinstance(node.ctx, ast.Load) and node not in called
+        elif isinstance(node, ast.Subscript):
+            read = is_summary(node.value)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            read = node.func.attr == "get" and is_summary(node.func.value)
+        else:
+            read = False
+        if read:
             found.append(ast.unparse(node))
     return found
 
@@ -488,10 +498,9 @@ def factorisations(path: Path, text: str) -> list[str]:
     return problems
 
 
-@pytest.mark.parametrize("module", sorted(m for m in SOURCES if not m.startswith("fem_mbs.validation")))
-def test_one_module_factors_sparse_matrices(module):
-    path = SOURCES[module]
-    assert not factorisations(path, path.read_text(encoding="utf-8"))
+def test_one_module_factors_sparse_matrices():
+    paths = [path for module, path in SOURCES.items() if not module.startswith("fem_mbs.validation")]
+    assert [f for path in paths for f in factorisations(path, path.read_text(encoding="utf-8"))] == []
 
 
 @pytest.mark.parametrize(

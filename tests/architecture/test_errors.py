@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 
 import pytest
-from places import ROOT
+from places import ROOT, syntax
 
 FOLDERS = ("fem_mbs", "elements", "solvers", "meshes")
 INPUT_ERRORS = {"InputError", "MeshError", "ModelError", "ResultsError", "UnsupportedError"}
@@ -19,7 +19,7 @@ TEXTS = {"text", "remedy", "owner", "place", "args", "where", "in_file"}
 
 def decisions(source: str) -> list[str]:
     """Expressions of a source that take the text of an error, or of an owner, apart or compare parts of it."""
-    nodes = list(ast.walk(ast.parse(source)))
+    nodes = syntax(source)
     caught = {node.name for node in nodes if isinstance(node, ast.ExceptHandler) and node.name}
     caught |= {
         node.arg
@@ -53,7 +53,8 @@ def decisions(source: str) -> list[str]:
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             one_line = node.func.attr == "split" and not node.args  # " ".join(text.split())
             wrong = node.func.attr in READERS and is_text(node.func.value) and not one_line
-            wrong |= ast.unparse(node.func.value) == "re" and any(is_text(a) for a in node.args)
+            of_re = isinstance(node.func.value, ast.Name) and node.func.value.id == "re"
+            wrong |= of_re and any(is_text(a) for a in node.args)
         else:
             wrong = False
         if wrong:
@@ -64,11 +65,13 @@ def decisions(source: str) -> list[str]:
 def hidden_owners(source: str) -> list[str]:
     """Errors of input whose text begins with an owner, which belongs into the field."""
     found = []
-    for node in ast.walk(ast.parse(source)):
+    for node in syntax(source):
         if not isinstance(node, ast.Call) or not node.args or not isinstance(node.args[0], ast.JoinedStr):
             continue
         first, *rest = node.args[0].values
-        named = isinstance(first, ast.FormattedValue) and ast.unparse(first.value).endswith("owner")
+        if not isinstance(first, ast.FormattedValue):
+            continue
+        named = ast.unparse(first.value).endswith("owner")
         colon = rest and isinstance(rest[0], ast.Constant) and str(rest[0].value).startswith(": ")
         if ast.unparse(node.func) in INPUT_ERRORS and named and colon:
             found.append(ast.unparse(node)[:80])

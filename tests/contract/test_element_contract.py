@@ -6,6 +6,8 @@ there and nothing else.  Rotations of the harness are made with numpy, independe
 
 from __future__ import annotations
 
+import copy
+import functools
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
@@ -62,8 +64,8 @@ def tilde(a):
 
 
 def cay(theta):
-    half = tilde(theta) / 2
-    return np.linalg.solve(np.eye(3) - half, np.eye(3) + half)
+    t = tilde(theta)
+    return np.eye(3) + (t + t @ t / 2) / (1 + theta @ theta / 4)
 
 
 def exp_so3(a):
@@ -113,8 +115,10 @@ class State:
         return replace(self.copy(), **rows)
 
     def copy(self) -> State:
-        arrays = {name: getattr(self, name).copy() for name in _ARRAYS}
-        return replace(self, **arrays)
+        made = copy.copy(self)
+        for name in _ARRAYS:
+            setattr(made, name, getattr(self, name).copy())
+        return made
 
     def ends(self):
         """(x dofs, rotation dofs, row of D) of every end of every element."""
@@ -191,8 +195,11 @@ class State:
         for k in self.scalars().ravel():
             s.Q[rows, k] += step[k]
         for x, r, n in self.ends():
-            s.Q[rows, x[:, None]] += step[x][:, None]
-            if len(r) == 1:
+            if step[x].any():
+                s.Q[rows, x[:, None]] += step[x][:, None]
+            if not step[r].any():  # (differences move one unknown)
+                s.D[rows, n] = self.D[1, n]
+            elif len(r) == 1:
                 angle = 2 * np.arctan(step[r[0]] / 2)
                 s.Q[rows, r[0]] += angle
                 s.D[rows, n] = turn2(angle) @ self.D[1, n]
@@ -395,15 +402,28 @@ def collect():
             yield pytest.param((name, case), id=f"{name}-{variant}" if variant else name, marks=marks)
 
 
-@pytest.fixture(params=list(collect()), scope="module")
+@pytest.fixture(params=list(collect()))
 def subject(request):
-    """(type name, case) of every registered type; the scope sorts the tests by it, and so compilation."""
+    """(type name, case) of every registered type; `tests/conftest.py` sorts the tests by it, and so compilation."""
     return request.param
 
 
 def seeds(n=4):
-    """The first everyday; all seeds in the long run."""
-    return pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.long) for k in range(1, n))])
+    """The first everyday; the others in one long test, whose traceback shows the seed that fails."""
+
+    def many(check):
+        @pytest.mark.parametrize(
+            "some", [(0,), pytest.param(range(1, n), marks=pytest.mark.long)], ids=["0", f"to {n - 1}"]
+        )
+        @functools.wraps(check)
+        def test(subject, some):
+            for seed in some:
+                check(subject, seed)
+
+        del test.__wrapped__  # pytest reads the arguments of what it wraps
+        return test
+
+    return many
 
 
 def small(value, scale, tolerance):
