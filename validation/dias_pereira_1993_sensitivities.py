@@ -10,9 +10,9 @@ differentiated by the parameters with the tangents of the time steps, in the run
 Source: J.M.P. Dias, M. Seabra Pereira, "Analysis and design for vehicle crashworthiness", in: Computer-Aided Analysis
 of Rigid and Flexible Mechanical Systems, NATO ASI, Troia 1993, vol. II, 573-586 (direct differentiation, eqs 22-28; law
 and numbers of the hinge).  The stop and its optima, table 2: D. Ma, R. Menon, H.M. Lankarani, same volume, 527-551,
-eq. (24); the limit of 5 cm is read from the largest depths of the printed optima (.0499 m).  An integration of that
-equation with the printed K and mu (`deepest`) gives the printed decelerations in all their digits.  Closed forms are
-those above; the optimum of the stop is also found in this file, by scipy over its equation of one degree of freedom.
+eq. (24); the limit of 5 cm is read from the largest depths of the printed optima (.0499 m).  Its first
+integral with the printed K and mu (`deepest`) gives the printed decelerations in all their digits.  Closed forms are
+those above; the optimum of the stop is also found in this file, by scipy over that integral.
 """
 
 from __future__ import annotations
@@ -90,18 +90,24 @@ def reference() -> dict[str, np.ndarray]:
 
 
 def deepest(speed: float, stiffness: float, damping: float) -> tuple[float, float]:
-    """Return largest deceleration [m/s^2] and depth [m] at the stop, by scipy."""
-    from scipy.integrate import solve_ivp
+    """Return largest deceleration [m/s^2] and depth [m] at the stop.
 
-    def rate(_: float, y: np.ndarray) -> list[float]:
-        return [y[1], -(stiffness + damping * y[1]) * max(y[0], 0.0) ** 1.5 / STOPPED]
+    With y'' = v dv/dy the equation separates: y^2.5 = 2.5 m int_v^v0 s/(K + mu s) ds.  The force (K + mu v) y^1.5 has
+    its only largest value where mu y^2.5 = 1.5 m v, on the way down.
+    """
+    from scipy.optimize import brentq
 
-    out = solve_ivp(rate, (0.0, 0.3 / speed), (0.0, speed), rtol=1e-10, atol=1e-13, max_step=1e-3 / speed)
-    return -min(rate(0.0, y)[1] for y in out.y.T), float(out.y[0].max())
+    def power(v: float) -> float:
+        """Return y^2.5 where the speed is v."""
+        logarithm = np.log1p(damping * (speed - v) / (stiffness + damping * v))
+        return 2.5 * STOPPED / damping * (speed - v - stiffness / damping * logarithm)
+
+    v = brentq(lambda v: damping * power(v) - 1.5 * STOPPED * v, 0.0, speed, xtol=1e-14 * speed)
+    return float((stiffness + damping * v) * power(v) ** 0.6 / STOPPED), float(power(0.0) ** 0.4)
 
 
 def softest(speed: float, stiffness: float, damping: float) -> float:
-    """Return the least largest deceleration [m/s^2] within the limit, by scipy from near numbers."""
+    """Return the least largest deceleration [m/s^2] within the limit, by scipy's search from near numbers."""
     from scipy.optimize import minimize
 
     def of(u: np.ndarray) -> tuple[float, float]:
@@ -215,7 +221,7 @@ def _optimum(f: Findings, speed: float, stiffness: float, damping: float, decele
     f.row(case, name, least, deceleration, why, TABLE, relative=share)
     what = f"printed over least deceleration {at}"
     f.between(case, what, deceleration / least, 1.0, 1.0 + share, "No point is better than an optimum.")
-    why = "scipy in this file over the equation of motion"
+    why = "scipy in this file over the first integral of the equation of motion"
     f.row(case, f"the same, {name}", least, softest(speed, first, ratio * first), why, INDEPENDENT, relative=5e-4)
     why = "similarity: in proportion to v^2; scipy in this file at the first speed"
     similar = softest(*TABLE_2[0][:3]) * scale**2

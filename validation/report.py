@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import base64
 import html
 import math
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fem_mbs import FemMbsError, __version__, draw_curves, draw_model
 from fem_mbs.validation.capabilities import CAPABILITIES
 from fem_mbs.validation.case import Figure, Row
 from fem_mbs.validation.kinds import KINDS, totals
+from fem_mbs.validation.pictures import Picture, letters, picture
 
 if TYPE_CHECKING:
     from fem_mbs.validation.registry import ValidationFile
     from fem_mbs.validation.runner import Outcome
 
-__all__ = ["write_report"]
+__all__ = ["NO_PICTURES", "Pictures", "draw_pictures", "write_report"]
 
 _STYLE = """
 :root { --text: #1c2430; --soft: #5b6675; --line: #dfe4ea; --page: #f4f6f8; --card: #ffffff; --accent: #0072b2;
@@ -59,7 +60,9 @@ tr.failed td { background: var(--bad-back); }
 .yes { color: var(--good); background: var(--good-back); } .no { color: var(--bad); background: #f7cfcb; }
 a { color: var(--accent); text-decoration: none; } a:hover { text-decoration: underline; }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(440px, 1fr)); gap: 18px; margin-top: 18px; }
-figure { margin: 0; } figure img { width: 100%; height: auto; display: block; }
+figure { margin: 0; } figure svg { width: 100%; height: auto; display: block; }
+figure svg *, svg.letters * { stroke-linejoin: round; stroke-linecap: butt; }
+svg.letters { position: absolute; width: 0; height: 0; }
 figcaption { color: var(--soft); font-size: 12.5px; padding: 2px 8px 0; }
 p { margin: 0 0 10px; max-width: 84ch; } ul { margin: 8px 0 0; padding-left: 20px; } li { margin-bottom: 6px; }
 nav h2 { margin-bottom: 10px; }
@@ -80,8 +83,26 @@ section h3, section pre, section .scroll, section .figures { clear: right; }
 """
 
 
+@dataclass(frozen=True)
+class Pictures:
+    """The drawing of the model of a file, None of one that cannot be built, and its figures with their captions."""
+
+    model: Picture | None
+    figures: Sequence[tuple[Picture, str]]
+
+
+NO_PICTURES = Pictures(None, ())
+
+
+def draw_pictures(file: ValidationFile, figures: Sequence[Figure]) -> Pictures:
+    """Draw the model of a file at its start, and the figures of its cases."""
+    return Pictures(
+        _drawing(file), [(_figure(figure, f"{file.name}-{k}"), figure.caption) for k, figure in enumerate(figures, 1)]
+    )
+
+
 def write_report(outcomes: Sequence[Outcome]) -> str:
-    """Return the page as a text."""
+    """Return the page as a text; each outcome has its pictures."""
     rows = _rows(outcomes)
     failed = sum(not row.passed for row in rows)
     independent = sum(row.kind.independent for row in rows)
@@ -91,6 +112,7 @@ def write_report(outcomes: Sequence[Outcome]) -> str:
         '<html lang="en"><head><meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<title>fem-mbs {_e(__version__)}: validation</title><style>{_STYLE}</style></head><body>",
+        letters(_pictures(outcomes)),
         "<header><h1>Validation</h1>",
         f"<p>fem-mbs {_e(__version__)} against published problems. A row passes if the measured value is within the "
         "tolerance of the reference; the last column says why the tolerance is what it is.</p>",
@@ -116,6 +138,13 @@ def _e(text: str) -> str:
 
 def _rows(outcomes: Sequence[Outcome]) -> list[Row]:
     return [row for outcome in outcomes for row in outcome.findings.rows]
+
+
+def _pictures(outcomes: Sequence[Outcome]) -> Iterator[Picture]:
+    for outcome in outcomes:
+        if outcome.pictures.model is not None:
+            yield outcome.pictures.model
+        yield from (item for item, _ in outcome.pictures.figures)
 
 
 def _by_capability(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
@@ -190,15 +219,19 @@ def _contents(groups: Mapping[str, Sequence[Outcome]]) -> str:
 
 
 def _section(outcome: Outcome) -> str:
-    file, findings = outcome.file, outcome.findings
+    file, findings, pictures = outcome.file, outcome.findings, outcome.pictures
+    drawing = f'<figure class="drawing">{pictures.model.markup}</figure>' if pictures.model is not None else ""
     shows = "".join(f'<tr><td class="id">{_e(case)}</td><td>{_e(text)}</td></tr>' for case, text in file.cases.items())
-    figures = "".join(_figure(figure) for figure in findings.figures)
+    figures = "".join(
+        f"<figure>{item.markup}{f'<figcaption>{_e(caption)}</figcaption>' if caption else ''}</figure>"
+        for item, caption in pictures.figures
+    )
     trouble = f"<h3>What stopped it</h3><pre>{_e(outcome.trouble)}</pre>" if outcome.trouble else ""
     problem, _, source = file.text.partition("Source: ")
     return (
         f'<section id="{file.name}"><h2>{_e(file.title)}</h2>'
         f'<div class="meta"><code>validation/{file.name}.py</code>, {outcome.seconds:.1f} s</div>'
-        f"{_drawing(file)}{_prose(problem)}"
+        f"{drawing}{_prose(problem)}"
         f"<h3>Source and references</h3>{_prose(source)}"
         f"<h3>What must be shown</h3><table>{shows}</table>"
         f"<h3>Measured</h3>{_table(findings.rows)}{trouble}"
@@ -219,13 +252,13 @@ def _prose(text: str) -> str:
     )
 
 
-def _drawing(file: ValidationFile) -> str:
+def _drawing(file: ValidationFile) -> Picture | None:
     """Return the drawing of the model at its start; of a model that cannot be built there is none."""
     try:
         svg = draw_model(file.build())
     except FemMbsError:
-        return ""
-    return f'<figure class="drawing">{_picture(svg, f"Model: {file.title}")}</figure>'
+        return None
+    return picture(svg, f"Model: {file.title}", f"{file.name}-0")
 
 
 def _table(rows: Sequence[Row]) -> str:
@@ -260,13 +293,7 @@ def _number(value: float, digits: int = 7) -> str:
     return f"{mantissa}\u00b710<sup>{str(int(exponent)).replace('-', chr(0x2212))}</sup>"
 
 
-def _figure(figure: Figure) -> str:
+def _figure(figure: Figure, key: str) -> Picture:
     curves = [(c.x, c.y, c.label, c.style) for c in figure.curves]
     svg = draw_curves(figure.title, curves, figure.x, figure.y, scale=figure.scale, equal=figure.equal)
-    caption = f"<figcaption>{_e(figure.caption)}</figcaption>" if figure.caption else ""
-    return f"<figure>{_picture(svg, figure.title)}{caption}</figure>"
-
-
-def _picture(svg: bytes, text: str) -> str:
-    """Return an image with its alternative text."""
-    return f'<img alt="{_e(text)}" src="data:image/svg+xml;base64,{base64.b64encode(svg).decode("ascii")}">'
+    return picture(svg, figure.title, key)

@@ -16,7 +16,7 @@ from fem_mbs import ModelError, run_tasks
 from fem_mbs.validation.case import Findings, Row
 from fem_mbs.validation.kinds import KINDS, PROPERTY, totals
 from fem_mbs.validation.registry import SECONDS, ValidationFile, select
-from fem_mbs.validation.report import write_report
+from fem_mbs.validation.report import NO_PICTURES, Pictures, draw_pictures, write_report
 
 __all__ = ["Outcome", "run_cases"]
 
@@ -25,12 +25,14 @@ _WIDTHS = (8, 70, 15, 15, 10)
 
 @dataclass
 class Outcome:
-    """What one validation file gave: its findings, how long it took, and what stopped it, if anything did."""
+    """What one validation file gave: its findings, how long it took, what stopped it, if anything did, and the pictures
+    for the report, where one is asked for; these hold the figures of the findings."""
 
     file: ValidationFile
     findings: Findings
     seconds: float
     trouble: str = ""
+    pictures: Pictures = NO_PICTURES
 
 
 def run_cases(
@@ -70,7 +72,7 @@ def run_cases(
             _make_folder(Path(path) if path == report_dir else Path(path).parent)
     out(_line("case", "quantity", "measured", "reference", "tolerance", "pass", "reference is"))
     started = perf_counter()
-    outcomes = _run_all(chosen, long, out, workers)
+    outcomes = _run_all(chosen, long, report_dir is not None, out, workers)
     elapsed = perf_counter() - started
     rows = [row for outcome in outcomes for row in outcome.findings.rows]
     failed = [row for row in rows if not row.passed]
@@ -91,13 +93,17 @@ def run_cases(
 
 
 def _run_all(
-    chosen: list[tuple[ValidationFile, set[str]]], long: bool, out: Callable[[str], object], workers: int
+    chosen: list[tuple[ValidationFile, set[str]]],
+    long: bool,
+    drawn: bool,
+    out: Callable[[str], object],
+    workers: int,
 ) -> list[Outcome]:
     """Run the files one by one here, or side by side in processes; return their outcomes in the order given."""
     if workers == 1 or len(chosen) == 1:
         outcomes = []
         for file, cases in chosen:
-            outcomes.append(_run(file, cases, long))
+            outcomes.append(_run(file, cases, long, drawn))
             _print(outcomes[-1], out)
         return outcomes
     # The longest first: what begins last is short, and no worker waits long for it.
@@ -111,12 +117,12 @@ def _run_all(
             ended[k] = result if isinstance(result, Outcome) else _stopped(chosen[k][0], result.reason)
             _print(ended[k], out)
 
-    tasks = [(*chosen[k], long) for k in order]
+    tasks = [(*chosen[k], long, drawn) for k in order]
     run_tasks(_run, tasks, workers=workers, progress=progress, errors="return")
     return [ended[k] for k in range(len(chosen))]
 
 
-def _run(file: ValidationFile, cases: set[str], long: bool) -> Outcome:
+def _run(file: ValidationFile, cases: set[str], long: bool, drawn: bool) -> Outcome:
     findings, trouble = Findings(long=long), ""
     started = perf_counter()
     try:
@@ -125,7 +131,10 @@ def _run(file: ValidationFile, cases: set[str], long: bool) -> Outcome:
         trouble = "".join(traceback.format_exception(error))
         cases = cases | {_add_stop(file, findings, f"{type(error).__name__}: {error}")}
     findings.rows = [row for row in findings.rows if row.case in cases]
-    return Outcome(file, findings, perf_counter() - started, trouble)
+    seconds = perf_counter() - started
+    pictures = draw_pictures(file, findings.figures) if drawn else NO_PICTURES
+    findings.figures = []
+    return Outcome(file, findings, seconds, trouble, pictures)
 
 
 def _stopped(file: ValidationFile, reason: str) -> Outcome:

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -114,11 +113,9 @@ def _type(name: str, dimension: int, s: Coordinate) -> ElementType:
             f"impulse [{s.force_unit} s]", f"limit [{s.force_unit}]",
         ),
         force=brake_force,
-        report=brake_force,  # in its place stands the report below
+        report=None,
     )  # fmt: skip
-    made = coordinate_force(name, dimension, s, law)
-    report = _report(s.workspace, s.step, s.rate, s.turns, s.vectors)
-    return replace(made, report=report)
+    return coordinate_force(name, dimension, s, law, _report(s.workspace, s.step, s.rate, s.turns, s.vectors))
 
 
 TYPES = {

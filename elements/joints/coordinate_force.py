@@ -49,6 +49,8 @@ class Law:
     ``commit(ctl, par, e, tail, hist, s0, s1, ds)`` keeps in `hist` what the law remembers of an accepted step, and
         at the start, where s0 = s1
 
+    A law without ``report`` has a report kernel of its own, which `coordinate_force` takes.
+
     ``par(coordinate)`` names the parameters before those of the coordinate, the same number for each coordinate;
     ``appended`` names those after them, from the column ``tail`` on.  ``outputs(coordinate)`` names the outputs.
     ``memory`` counts the columns of `hist` after the first, which is the coordinate's.  ``reads``, ``tables``,
@@ -58,7 +60,7 @@ class Law:
     par: Callable[[Coordinate], tuple[str, ...]]
     outputs: Callable[[Coordinate], tuple[str, ...]]
     force: Callable[..., Any]
-    report: Callable[..., Any]
+    report: Callable[..., Any] | None
     columns: Callable[..., Any] = no_columns
     commit: Callable[..., Any] = no_memory
     appended: tuple[str, ...] = ()
@@ -76,7 +78,7 @@ def _kernels(
     workspace, rows, step, rate_at, turns, spring, vectors: int, first: int, law_force, law_report, columns, commit
 ):
     """Return kernels `force` and `report` of a law on a coordinate, whose ``vectors`` start at the parameter
-    ``first``."""
+    ``first``; of a law without a report the first alone."""
 
     @kernel
     def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
@@ -95,6 +97,9 @@ def _kernels(
             F, stiffness, damping = law_force(ctl, par, e, tail, dof, hist, fun, U, s0, s1, ds, rate)
             spring(job, ctl, stiffness, damping, F, row, row1, G, vel, fe, ke, e - e0)
             columns(job, ctl, par, e, tail, dof, fun, U, rate, row, fe, ke, e - e0)
+
+    if law_report is None:
+        return force, None
 
     @kernel
     def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
@@ -123,10 +128,15 @@ def _kernels(
     return force, report
 
 
-def coordinate_force(name: str, dimension: int, s: Coordinate, law: Law) -> ElementType:
-    """Return the element type of a law on a coordinate; both dimensions share kernels where these are equal."""
+def coordinate_force(
+    name: str, dimension: int, s: Coordinate, law: Law, report: Callable[..., Any] | None = None
+) -> ElementType:
+    """Return the element type of a law on a coordinate; both dimensions share kernels where these are equal.
+
+    ``report`` is the report kernel of a law without a report.
+    """
     par = law.par(s)
-    force, report = _kernels(
+    force, made = _kernels(
         s.workspace,
         s.rows,
         s.step,
@@ -150,7 +160,7 @@ def coordinate_force(name: str, dimension: int, s: Coordinate, law: Law) -> Elem
         turns=s.memory > 0,
         outputs=law.outputs(s),
         force=force,
-        report=report,
+        report=made or report,
         prestress=law.prestress,
         watches=law.watches,
         path=law.path,

@@ -38,13 +38,12 @@ from fem_mbs.elements.shells.tying import (
     tangents,
     tying_of,
 )  # fmt: skip
-from fem_mbs.elements.solids.shapes import gradients, local_nodes, rule, shape_functions
+from fem_mbs.elements.solids.shapes import local_nodes, rule, shape_functions
 
 __all__ = [
     "QuadraticColumns",
     "axes_at_nodes",
     "bent_strains",
-    "forces_at_middle",
     "forces_at_nodes",
     "middle_of_nodes",
     "node_curvatures",
@@ -128,13 +127,18 @@ def _to_axes(J: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return T, j
 
 
-def _curvature(X: np.ndarray, cell: str, at, local: np.ndarray, J: np.ndarray, section: np.ndarray) -> np.ndarray:
-    """Return the curvature b (e, 2, 2) [1/m] of the surface at a point with axes (e, 3, 3) and tangents J (e, 2, 2).
+def _slopes(X: np.ndarray, cell: str, points) -> np.ndarray:
+    """Return derivatives (q, e, 2, 3) of the normals of the surface by the natural coordinates at points."""
+    return np.moveaxis(tangents(cell, surface_normals(X), points), 1, 0)
+
+
+def _curvature(slopes: np.ndarray, local: np.ndarray, J: np.ndarray, section: np.ndarray) -> np.ndarray:
+    """Return the curvature b (e, 2, 2) [1/m] of the surface at a point with slopes (e, 2, 3) of the normals, axes
+    (e, 3, 3) and tangents J (e, 2, 2).
 
     It is limited to one over the thickness: expansions by z/R end there, and more would make the stiffness indefinite.
     """
-    slopes = np.einsum("ka,eac->ekc", gradients(cell, [at])[0], surface_normals(X))
-    b = np.linalg.solve(J, np.einsum("ekc,ejc->ekj", slopes, local[:, :2]))
+    b = np.linalg.solve(J, slopes @ np.swapaxes(local[:, :2], 1, 2))
     b = 0.5 * (b + np.swapaxes(b, 1, 2))
     ratio = np.sqrt(_thickness_squared(section)) * np.linalg.norm(b, axis=(1, 2))
     return b / np.maximum(ratio, 1.0)[:, None, None]
@@ -182,9 +186,10 @@ def node_curvatures(X: np.ndarray, axes: np.ndarray, section: np.ndarray) -> np.
     cell = cell_of(X)
     places = local_nodes(cell)
     found = np.empty((*X.shape[:2], 2, 2))
-    for a, (at, t) in enumerate(zip(places, np.moveaxis(tangents(cell, X, places), 1, 0), strict=True)):
+    at_places = np.moveaxis(tangents(cell, X, places), 1, 0)
+    for a, (t, slopes) in enumerate(zip(at_places, _slopes(X, cell, places), strict=True)):
         local, J, _ = local_axes(t, axes[:, 0])
-        found[:, a] = _curvature(X, cell, at, local, J, section)
+        found[:, a] = _curvature(slopes, local, J, section)
     return found
 
 
@@ -213,8 +218,11 @@ def axes_at_nodes(X: np.ndarray, axes: np.ndarray) -> np.ndarray:
     return np.stack([local_axes(t[:, a], axes[:, 0])[0] for a in range(X.shape[1])], axis=1)
 
 
-def quadratic_stiffness(X: np.ndarray, axes: np.ndarray, section: np.ndarray, shear: np.ndarray) -> np.ndarray:
-    """Return the stiffness (e, m, m) over the tied strains.
+def quadratic_stiffness(
+    X: np.ndarray, axes: np.ndarray, section: np.ndarray, shear: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the stiffness (e, m, m) over the tied strains, and membrane forces, moments and shear forces (e, 8, m) at
+    the middle by these strains.
 
     Args:
         X: positions (e, n, 3) [m] of the reference surface of the section.
@@ -223,21 +231,29 @@ def quadratic_stiffness(X: np.ndarray, axes: np.ndarray, section: np.ndarray, sh
             curvatures in the axes.
         shear: (e, 2, 2) transverse shear stiffness [N/m].
     """
-    return np.concatenate([_stiffness(X[k], axes[k], section[k], shear[k]) for k in _chunks(len(X))])
+    S, released = _stiffness(X, axes, section, shear)
+    cell = cell_of(X)
+    middle = local_nodes(_LINEAR[cell]).mean(axis=0)[None]
+    return S, _forces(X, axes, section, shear, _extrapolated(cell, middle), released)[:, 0]
 
 
 def _chunks(count: int) -> list[slice]:
     return [slice(first, first + _CHUNK) for first in range(0, count, _CHUNK)]
 
 
-def _stiffness(X, axes, section, shear):
+def _stiffness(X, axes, section, shear) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the stiffness (e, m, m), and of triangles the matrices of `_released`."""
     n = X.shape[1]
-    S, about = _integrals(X, axes, section, shear)
-    if n == CELLS["triangle6"]:
-        T = _released(X, section, S)
-        S = np.swapaxes(T, 1, 2) @ S @ T
-    S[:, -n:, -n:] = 2.0 * _share(X, section)[:, None, None] * section[:, 2:3, 2:3] * about
-    return S
+    found, released = [], []
+    for k in _chunks(len(X)):
+        S, about = _integrals(X[k], axes[k], section[k], shear[k])
+        if n == CELLS["triangle6"]:
+            T = _released(X[k], section[k], S)
+            S = np.swapaxes(T, 1, 2) @ S @ T
+            released.append(T)
+        S[:, -n:, -n:] = 2.0 * _share(X[k], section[k])[:, None, None] * section[k, 2:3, 2:3] * about
+        found.append(S)
+    return np.concatenate(found), np.concatenate(released) if released else None
 
 
 def _released(X: np.ndarray, section: np.ndarray, S: np.ndarray) -> np.ndarray:
@@ -271,9 +287,12 @@ def _integrals(X, axes, section, shear) -> tuple[np.ndarray, np.ndarray]:
     about = np.zeros((e, n, n))
     points, weights = _TRIANGLE if cell == "triangle6" else rule("quad8")
     mean, parts = _constant_parts(cell, tying, X, axes)
-    for at, weight, t in zip(points, weights, np.moveaxis(tangents(cell, X, points), 1, 0), strict=True):
+    shapes = shape_functions(cell, points)
+    t_at, slopes_at = np.moveaxis(tangents(cell, X, points), 1, 0), _slopes(X, cell, points)
+    at_points = zip(points, weights, t_at, slopes_at, shapes, strict=True)
+    for at, weight, t, slopes, N in at_points:
         local, J, area = local_axes(t, axes[:, 0])
-        curvature = _curvature(X, cell, at, local, J, section)
+        curvature = _curvature(slopes, local, J, section)
         B = _strains(cell, tying, J, at)
         if cell == "quad8":
             # plane strains beside those of the 2 x 2 points: what is left without constant strains
@@ -285,13 +304,13 @@ def _integrals(X, axes, section, shear) -> tuple[np.ndarray, np.ndarray]:
         B[:, 3:6] -= _products(curvature) @ B[:, :3]
         C = _sections(_curved_section(section, curvature), shear)
         S += (weight * area)[:, None, None] * (np.swapaxes(B, 1, 2) @ (C @ B))
-        N = shape_functions(cell, [at])[0]
         about += (weight * area)[:, None, None] * np.outer(N, N)
     if cell == "quad8":
         points, weights = rule("quad8", "reduced")
-        for at, weight, t in zip(points, weights, np.moveaxis(tangents(cell, X, points), 1, 0), strict=True):
+        t_at, slopes_at = np.moveaxis(tangents(cell, X, points), 1, 0), _slopes(X, cell, points)
+        for at, weight, t, slopes in zip(points, weights, t_at, slopes_at, strict=True):
             local, J, area = local_axes(t, axes[:, 0])
-            curvature = _curvature(X, cell, at, local, J, section)
+            curvature = _curvature(slopes, local, J, section)
             B = _strains(cell, tying, J, at)[:, :6, :plane]
             B[:, 3:6] -= _products(curvature) @ B[:, :3]
             C = _curved_section(section, curvature)
@@ -338,8 +357,11 @@ def _sections(section: np.ndarray, shear: np.ndarray) -> np.ndarray:
     return C
 
 
-def _forces(X, axes, section, shear, to_points: np.ndarray) -> np.ndarray:
-    """Return forces (e, p, 8, m) by tied strains as ``to_points`` (p, q) of those at the points of `_FORCES`."""
+def _forces(X, axes, section, shear, to_points: np.ndarray, released: np.ndarray | None = None) -> np.ndarray:
+    """Return forces (e, p, 8, m) by tied strains as ``to_points`` (p, q) of those at the points of `_FORCES`.
+
+    ``released``: the matrices (e, m, m) of `_released` of triangles, where they are at hand.
+    """
     cell, tying = _tying(X)
     points, _ = _FORCES[cell]
     found = np.empty((len(X), len(to_points), 8, tying.strains))
@@ -347,13 +369,17 @@ def _forces(X, axes, section, shear, to_points: np.ndarray) -> np.ndarray:
         C = _sections(section[k], shear[k])
         at_points = np.moveaxis(tangents(cell, X[k], points), 1, 0)
         by_strains = np.empty((len(points), len(C), 8, tying.strains))
-        for i, (at, t) in enumerate(zip(points, at_points, strict=True)):
+        for i, (at, t, slopes) in enumerate(zip(points, at_points, _slopes(X[k], cell, points), strict=True)):
             local, J, _ = local_axes(t, axes[k, 0])
             B = _strains(cell, tying, J, at)
-            B[:, 3:6] -= _products(_curvature(X[k], cell, at, local, J, section[k])) @ B[:, :3]
+            B[:, 3:6] -= _products(_curvature(slopes, local, J, section[k])) @ B[:, :3]
             by_strains[i] = C @ B
         if cell == "triangle6":
-            by_strains = by_strains @ _released(X[k], section[k], _integrals(X[k], axes[k], section[k], shear[k])[0])
+            by_strains = by_strains @ (
+                _released(X[k], section[k], _integrals(X[k], axes[k], section[k], shear[k])[0])
+                if released is None
+                else released[k]
+            )
         found[k] = np.moveaxis(np.tensordot(to_points, by_strains, axes=1), 0, 1)
     return found
 
@@ -364,22 +390,15 @@ def _extrapolated(cell: str, at: np.ndarray) -> np.ndarray:
     return shape_functions(linear, at) @ np.linalg.inv(shape_functions(linear, _FORCES[cell][0]))
 
 
-def forces_at_middle(X, axes, section, shear) -> np.ndarray:
-    """Return membrane forces, moments and shear forces (e, 8, m) at the middle by the tied strains; arguments as in
-    `quadratic_stiffness`."""
-    cell, _ = _tying(X)
-    middle = local_nodes(_LINEAR[cell]).mean(axis=0)[None]
-    return _forces(X, axes, section, shear, _extrapolated(cell, middle))[:, 0]
-
-
 def middle_of_nodes(n: int) -> np.ndarray:
-    """Return the shares (n,) of the values of n nodes in the mean over the points whose mean `forces_at_middle` is."""
+    """Return the shares (n,) of the values of n nodes in the mean over the points at which forces are computed."""
     cell = next(name for name, count in CELLS.items() if count == n)
     return shape_functions(cell, _FORCES[cell][0]).mean(axis=0)
 
 
 def forces_at_nodes(X, axes, section, shear) -> np.ndarray:
-    """Return the same (e, n, 8, m) at the nodes, in the axes of `axes_at_nodes`."""
+    """Return membrane forces, moments and shear forces (e, n, 8, m) at the nodes by the tied strains, in the axes of
+    `axes_at_nodes`; arguments as in `quadratic_stiffness`."""
     cell, _ = _tying(X)
     return _forces(X, axes, section, shear, _extrapolated(cell, local_nodes(cell)))
 

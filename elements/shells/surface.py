@@ -7,7 +7,6 @@ import numpy as np
 from fem_mbs.elements.shells import natural, stiffness, tying
 from fem_mbs.elements.shells.quadratic_stiffness import (
     axes_at_nodes,
-    forces_at_middle,
     forces_at_nodes,
     middle_of_nodes,
     node_curvatures,
@@ -99,8 +98,7 @@ def rows_of(X, offset, axes, section, shear, drilling=1.0, damping=0.0, rotation
     """
     middle = X + offset[:, None, None] * normals(X)
     if _quadratic(X):
-        matrix = quadratic_stiffness(middle, axes, section, shear)
-        forces = forces_at_middle(middle, axes, section, shear)
+        matrix, forces = quadratic_stiffness(middle, axes, section, shear)
         return quadratic_rows(X, offset, matrix, forces, damping, rotation)
     made = stiffness.shell_stiffness(middle, axes, section, shear, drilling)
     return natural.shell_rows(X, offset, made.matrix, made.middle, damping, rotation)

@@ -263,7 +263,8 @@ def cell_of(X: np.ndarray) -> str:
 
 def tangents(cell: str, X: np.ndarray, points) -> np.ndarray:
     """Return derivatives (e, q, 2, 3) of the position by the natural coordinates."""
-    return np.einsum("qka,eac->eqkc", gradients(cell, points), X)
+    G = gradients(cell, points)
+    return (G.reshape(-1, X.shape[1]) @ X).reshape(len(X), *G.shape[:2], X.shape[2])
 
 
 def local_axes(t: np.ndarray, axis: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

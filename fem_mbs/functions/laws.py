@@ -98,7 +98,9 @@ def title_of(name: str) -> Owner:
 
 def _shaped(values: Any, times: np.ndarray) -> Any:
     """Return a copy of its own, broadcast to the shape of ``times``; a numpy scalar for a single time."""
-    return np.array(np.broadcast_to(np.asarray(values, dtype=float), (times.size,))).reshape(times.shape)[()]
+    own = np.empty(times.size)
+    own[:] = values
+    return own.reshape(times.shape)[()]
 
 
 def _kinks(*times: float) -> np.ndarray:

@@ -29,7 +29,7 @@ __all__ = [
 ]  # fmt: skip
 
 _CRITICAL = {"limit": "o", "bifurcation": "s", "jump": "D"}  # markers of critical points
-_MAX_POINTS = 3000  # of a curve in a figure
+MAX_POINTS = 3000  # of a curve in a figure
 _PANELS = 12  # on a page
 _HIDING = 50.0  # an energy so many times as large as all changes hides them
 _BARS = 36  # on a page
@@ -39,12 +39,12 @@ def _legend(axes: Axes) -> None:
     axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.02), borderaxespad=0.0, handlelength=1.6)
 
 
-def thin(time: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a curve of at most a few thousand points with the same look: the extremes of each stretch are kept."""
+def thin(time: np.ndarray, values: np.ndarray, most: int = MAX_POINTS) -> tuple[np.ndarray, np.ndarray]:
+    """Return a curve of at most about ``most`` points with the same look: the extremes of each stretch are kept."""
     n = len(time)
-    if n <= _MAX_POINTS:
+    if n <= most:
         return time, values
-    stretch = -(-2 * n // _MAX_POINTS)
+    stretch = -(-2 * n // most)
     count = -(-n // stretch)
     padded = np.full(count * stretch, np.nan)
     padded[:n] = values

@@ -108,6 +108,8 @@ def save_figure(figure: Figure, path: str | Path) -> Path:
         with replacing(target, "Figure") as part:
             if form == "png":
                 _write_png(figure, part)
+            elif form == "svg":
+                _write_svg(figure, part)
             else:
                 figure.savefig(part, format=form)
     except (OSError, ValueError) as exc:
@@ -131,3 +133,17 @@ def _write_png(figure: Figure, path: Path) -> None:
     canvas.draw()
     picture = Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3])
     picture.save(path, format="png", dpi=(figure.dpi, figure.dpi), compress_level=4)
+
+
+def _write_svg(figure: Figure, path: Path) -> None:
+    """Draw a figure and write it as SVG, without the draw of ``savefig`` for the layout alone."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    FigureCanvasSVG(figure)  # whose texts are those that the layout measures
+    figure.set_dpi(72.0)  # the unit of such a file is a point
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        for _ in range(1 + any(axes.get_aspect() != "auto" for axes in figure.axes)):
+            engine.execute(figure)
+        figure.set_layout_engine(None)
+    figure.savefig(path, format="svg", metadata={"Date": None, "Creator": None})

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.errors import ModelError
+from fem_mbs.plot.axes import plain_numbers
 from fem_mbs.plot.series import thin
-from fem_mbs.plot.style import make_figure
 from fem_mbs.plot.style import style as figure_style
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from fem_mbs.model.model import Model
 
 __all__ = ["draw_curves", "draw_model"]
@@ -27,6 +29,9 @@ _LINES: dict[str, dict[str, Any]] = {
     "o": {"linestyle": "none", "marker": "o", "markersize": 4.5},
     "o-": {"linestyle": "-", "marker": "o", "markersize": 4.5},
 }
+
+_POINTS = 1500  # of a curve: four on a point of the paper
+_MARGIN = 3.0  # around what is drawn [points]
 
 
 def draw_curves(
@@ -54,9 +59,13 @@ def draw_curves(
     """
     if scale not in ("linear", "log", "loglog"):
         raise ModelError(f'Figure "{title}": scale {scale!r} must be "linear", "log" or "loglog"')
+    from matplotlib.backends.backend_svg import FigureCanvasSVG, RendererSVG
+    from matplotlib.figure import Figure
+
     with figure_style():
-        figure = make_figure(*size)
-        axes = figure.add_subplot()
+        figure = Figure(figsize=size, dpi=72.0)
+        FigureCanvasSVG(figure)
+        axes = figure.add_axes((0.1, 0.14, 0.88, 0.76))
         for abscissa, ordinate, label, style in curves:
             if style not in (*_LINES, "bar"):
                 names = ", ".join(map(repr, (*_LINES, "bar")))
@@ -70,7 +79,7 @@ def draw_curves(
                 axes.bar(a, b, _room(curves), label=label or None)
                 continue
             if style in ("-", "--", ":") and not equal:
-                a, b = thin(a, b)
+                a, b = thin(a, b, _POINTS)
             axes.plot(a, b, label=label or None, **_LINES[style])
         if scale != "linear":
             axes.set_yscale("log")
@@ -82,10 +91,26 @@ def draw_curves(
         axes.set_xlabel(x)
         axes.set_ylabel(y)
         if any(label for _, _, label, _ in curves):
-            axes.legend(loc="best", handlelength=1.8, frameon=True, framealpha=0.85, edgecolor="none")
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    return buffer.getvalue()
+            legend = axes.legend(loc="best", handlelength=1.8, frameon=True, framealpha=0.85, edgecolor="none")
+            legend.set_in_layout(False)
+        plain_numbers(axes)
+        text = io.StringIO()
+        width, height = figure.bbox.size
+        renderer = RendererSVG(width, height, text, image_dpi=72, metadata={"Date": None, "Creator": None})
+        _fit(axes, renderer)
+        figure.draw(renderer)
+        renderer.finalize()
+    return text.getvalue().encode()
+
+
+def _fit(axes: Axes, renderer: Any) -> None:
+    """Place axes so that they and their labels fill the figure."""
+    figure = axes.get_figure(root=True)
+    inner, outer = axes.get_position(original=True), axes.get_tightbbox(renderer, for_layout_only=True)
+    pad = _MARGIN / figure.bbox.size
+    low, high = (figure.transFigure.inverted().transform(corner) for corner in (outer.min, outer.max))
+    start = inner.min - low + pad
+    axes.set_position((*start, *(1.0 - pad - (high - inner.max) - start)))
 
 
 def draw_model(model: Model) -> bytes:

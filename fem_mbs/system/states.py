@@ -42,12 +42,12 @@ def moved(compiled: Compiled, state: S.State, u: np.ndarray) -> S.State:
 
     Rotation dofs of u are Cayley vectors in spatial axes (in the plane angles' Cayley parameters).
     """
-    first = compiled.first_multiplier
+    first, system = compiled.first_multiplier, compiled.system
     new = compiled.initial_state()
-    new.Q[0], new.D[0] = state.Q[0], state.D[0]
-    new.U[:first] = u[:first]
-    motion.configure(compiled.system, new, True)
-    new.Q[0], new.D[0] = new.Q[1], new.D[1]
+    Q, D = moved_all(compiled, state.Q[:1], state.D[:1], u[None])
+    for own in (system.positions, system.states, system.rotations if compiled.dimension == 2 else system.rotations[:0]):
+        new.Q[:, own] = Q[0, own]
+    new.D[:, : len(system.rotations)] = D[0, : len(system.rotations)]
     new.Q[:, first:-1] = state.U[first:-1]
     new.U[:] = state.U
     return new
@@ -127,14 +127,26 @@ def moved_all(compiled: Compiled, Q: np.ndarray, D: np.ndarray, u: np.ndarray) -
     rows = system.rotations
     if not rows.size:
         return Q, D
-    theta = u[:, rows]
-    angle = 2.0 * np.arctan(0.5 * np.linalg.norm(theta, axis=-1, keepdims=True))
+    theta, own = u[:, rows], D[:, : len(rows)]
     if compiled.dimension == 2:
-        angle = np.copysign(angle, theta)
-        Q[:, rows] += angle
-    else:
-        size = np.linalg.norm(theta, axis=-1, keepdims=True)
-        angle = angle * theta / np.where(size > 0.0, size, 1.0)
-    own = D[:, : len(rows)]
-    D[:, : len(rows)] = rotated(own.reshape(-1, own.shape[-1]), angle.reshape(-1, angle.shape[-1])).reshape(own.shape)
+        Q[:, rows] += 2.0 * np.arctan(0.5 * theta)
+    turned = _turned_by(own.reshape(-1, own.shape[-1]), theta.reshape(-1, theta.shape[-1]))
+    D[:, : len(rows)] = turned.reshape(own.shape)
     return Q, D
+
+
+def _turned_by(D: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    """Return directors (n, 2) or (n, 9) rotated by Cayley vectors (n, 1) or (n, 3) in spatial axes."""
+    if D.shape[1] == 2:
+        u, a, b = 0.5 * theta[:, 0], D[:, 0], D[:, 1]
+        f = 1.0 / (1.0 + u * u)
+        c, s = (1.0 - u * u) * f, 2.0 * u * f
+        return np.column_stack((c * a - s * b, s * a + c * b))
+    # cay = I + f (t~ + t~^2/2)
+    x, y, z = theta.T[:, :, None]
+    f = 1.0 / (1.0 + 0.25 * (x * x + y * y + z * z))
+    a, b, c = D[:, :3], D[:, 3:6], D[:, 6:]
+    p, q, r = y * c - z * b, z * a - x * c, x * b - y * a
+    return np.column_stack((
+        a + f * (p + 0.5 * (y * r - z * q)), b + f * (q + 0.5 * (z * p - x * r)), c + f * (r + 0.5 * (x * q - y * p))
+    ))  # fmt: skip

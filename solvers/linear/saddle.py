@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
+from scipy.linalg.lapack import dpotrf
 from scipy.sparse import bmat, csr_matrix, diags, identity
 from scipy.sparse.csgraph import connected_components
 
@@ -113,12 +114,16 @@ def null_space(G: Any) -> np.ndarray:
     m, n = G.shape
     if m == 0:
         return np.eye(n)
-    dense = G.toarray()
+    dense = _full(G)
     size = np.linalg.norm(dense, axis=1, keepdims=True)
     q, r, _ = scipy.linalg.qr((dense / np.where(size > 0.0, size, 1.0)).T, pivoting=True)
     pivots = np.abs(np.diag(r))
     rank = int((pivots > 1e-11 * pivots.max(initial=1.0)).sum())
     return q[:, rank:]
+
+
+def _full(A: Any) -> np.ndarray:
+    return A if isinstance(A, np.ndarray) else A.toarray()
 
 
 # --- inertia ---------------------------------------------------------------------------------------------------------
@@ -156,8 +161,22 @@ def negative_determinant(K: Any, G: Any) -> bool:
     return bool(odd % 2)
 
 
+def _dense_count(K: np.ndarray, G: np.ndarray) -> int:
+    d = np.sqrt(np.abs(K).max(axis=1))
+    d[d == 0.0] = 1.0
+    A = K / d[:, None] / d
+    if len(G):
+        Z = null_space(G / d)
+        A = Z.T @ (A @ Z)
+    if not A.size or dpotrf(A, lower=1)[1] == 0:  # as long as no pivot is negative, no eigenvalue is
+        return 0
+    values = scipy.linalg.eigvalsh(A)
+    return int((values < -1e-14 * np.abs(values).max(initial=0.0)).sum())
+
+
 def negative_count(K: Any, G: Any, dense: int = DENSE) -> int:
-    """Return the number of negative eigenvalues of the symmetric K (n, n) on the null space of G (m, n).
+    """Return the number of negative eigenvalues of the symmetric K (n, n) on the null space of G (m, n), which are
+    sparse or, where they are small, arrays.
 
     Problems up to n = ``dense`` take all eigenvalues, which resolves zeros best.  Large problems take the inertia of an
     L D L^T factorisation of the quasi-definite [[K + rho G^T G, G^T], [G, -delta]] (Vanderbei 1995,
@@ -171,13 +190,9 @@ def negative_count(K: Any, G: Any, dense: int = DENSE) -> int:
     n, m = K.shape[0], G.shape[0]
     if n == 0:
         return 0
-    Ks, Gs = _by_largest(K, G)
     if n <= dense:
-        Z = null_space(Gs)
-        if Z.shape[1] == 0:
-            return 0
-        values = scipy.linalg.eigvalsh(Z.T @ (Ks @ Z))
-        return int((values < -1e-14 * np.abs(values).max(initial=0.0)).sum())
+        return _dense_count(_full(K), _full(G))
+    Ks, Gs = _by_largest(K, G)
     Gs, _ = _unit_rows(Gs)
     rng = np.random.default_rng(_SEED)
     for move, order in ((0.0, "MMD_AT_PLUS_A"), (1e-11, "MMD_AT_PLUS_A"), (-1e-11, "COLAMD"), (1e-10, "NATURAL")):

@@ -15,8 +15,8 @@ import pytest
 from fem_mbs import compilation, machine_code, packed_code, progress
 from fem_mbs.cli.compile import named_kernels
 from fem_mbs.cli.progress import PlainProgress
-from fem_mbs.contract import KERNELS, kernel_of
-from fem_mbs.elements.registry import element_type
+from fem_mbs.contract import KERNELS, SIGNATURE, kernel_of
+from fem_mbs.elements.registry import element_type, element_types
 from fem_mbs.progress import Compiling
 
 TWO = ("mass2",)  # an element type whose two kernels take half a second
@@ -141,6 +141,15 @@ def test_every_kernel_of_the_solvers_says_its_arguments():
         given = kernel.function.py_func.__code__.co_argcount
         assert len(kernel.arguments) == given, kernel.name
         assert kernel.name in KERNELS
+
+
+def test_every_kernel_with_the_signature_of_elements_belongs_to_one():
+    """A kernel that stands in for another one is never run, and need not compile: the command would stop at it."""
+    types = [element_type(name) for name in element_types()]
+    used = {kernel_of(kernel).name for kind in types for kernel in (kind.force, kind.report)}
+    count = len(SIGNATURE.args)
+    every = {k.name for k in compilation.all_kernels() if k.function.py_func.__code__.co_argcount == count}
+    assert every == used
 
 
 def test_a_cache_that_cannot_be_written_is_told_in_a_line(tmp_path, monkeypatch, caplog, fem_mbs):
@@ -296,7 +305,7 @@ import sys
 from pathlib import Path
 from fem_mbs import machine_code, packed_code
 from fem_mbs.contract import address, kernel_of
-from fem_mbs.elements.registry import element_type
+from fem_mbs.elements.registry import element_type, element_types
 packed_code.PACKED = Path(sys.argv[1])
 kind = element_type("mass2")
 functions = (kind.force, kind.report)

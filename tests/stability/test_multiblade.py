@@ -137,6 +137,20 @@ def test_campbell_diagram_over_an_instability():
     np.testing.assert_allclose([complex(*p) for p in collective["eigenvalues"]], lag, rtol=1e-7)
 
 
+def test_motions_of_four_blades_that_are_equal_at_all_speeds():
+    """The collective and the differential motion of four blades have one eigenvalue at all speeds; both are followed,
+    and no interval is halved for them."""
+    m = helicopter(4, 20.0, frame="multi-blade")
+    speeds = np.linspace(10.0, 30.0, 6)
+    m.campbell_step("rotor", speeds, count=6, frame="multi-blade")
+    step = solve(m).summary["steps"][-1]
+    assert step["warnings"] == []
+    values = np.array([[complex(*p) for p in b["eigenvalues"]] for b in step["branches"]])
+    lag = np.array([lag_frequency(speed) for speed in speeds])
+    equal = np.abs(values - lag).max(axis=1) < 1e-7 * np.abs(lag).max()
+    assert equal.sum() == 2
+
+
 def test_campbell_diagram_of_two_blades_by_harmonics():
     m = helicopter(2, 20.0, frame="periodic", harmonics=5)
     m.campbell_step("rotor", [38.0, 40.0], count=4, frame="periodic", harmonics=5, orders=[2.0])

@@ -6,6 +6,7 @@ import ast
 import inspect
 import json
 import math
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -185,7 +186,10 @@ def test_report_is_one_page_with_its_figures(monkeypatch, tmp_path):
     run_cases(report_dir=tmp_path, out=lambda _line: None)
     text = (tmp_path / "report.html").read_text()
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
-    assert text.count("data:image/svg+xml;base64,") == 2  # the model and the curve
+    assert text.count('<svg viewBox="') == text.count('role="img"') == 2  # the model and the curve
+    assert text.count('id="DejaVuSans-14"') == 1  # each letter once
+    ids = re.findall(r'\bid="([^"]+)"', text)
+    assert len(ids) == len(set(ids)) and set(re.findall(r'(?:url\(|href=")#([^)"]+)', text)) <= set(ids)
     assert "<pre>o===o  1 m</pre>" in text and "<p>A plane.</p>" in text and "<p>none.</p>" in text
     assert "Nobody (1900), page 1: a sign is wrong." in text
     assert text.count("Contact, impact, friction and locks") == 2  # of the capabilities, and the problems of this one

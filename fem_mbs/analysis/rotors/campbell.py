@@ -237,7 +237,7 @@ def follow(
         pairs[b][start] = spectra[start].pair(i)
     lost: list[tuple[int, float]] = []
     for way in (range(start + 1, n), range(start - 1, -1, -1)):
-        # where eigenvalues coincide vectors are arbitrary: those of the last simple ones are kept to compare with
+        # the last vectors that are determined are kept to compare with
         known = [pairs[b][start] for b in range(len(chosen))]
         at = speeds[start]
         for k in way:
@@ -312,7 +312,8 @@ def _step(
     for b, j in enumerate(chosen):
         pair, simple = (to.pair(j), to.simple(j)) if j >= 0 else (None, False)
         if sure[b] and not simple:
-            pair = _share(known[b], to, same[j], pair)
+            shared = _share(known[b], to, same[j], pair.value)
+            pair, simple = shared or pair, shared is not None
         if not sure[b]:
             # perhaps it has left the lowest ones: straight to where it should be
             other = refined(to.lin, Pair(near[b], known[b].right, known[b].left))
@@ -334,14 +335,18 @@ def _taken_twice(values: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     return conjugate.any(axis=1) & (chosen >= 0)
 
 
-def _share(known: Pair, to: Spectrum, members: np.ndarray, pair: Pair) -> Pair:
+def _share(known: Pair, to: Spectrum, members: np.ndarray, value: complex) -> Pair | None:
     """Return the vectors next to known ones where eigenvalues are equal: their own are arbitrary, and whirl would be
-    random."""
+    random.  None where no vector is next to the known ones.
+
+    Known vectors are projected on those of the eigenvalue.  From speed to speed the projections keep two branches
+    apart that stay equal (T. Kato, Perturbation Theory for Linear Operators, 1966, II.4.2).
+    """
     X, W = to.right[:, members], to.left[:, members]
-    A = (pair.value + known.value) * to.lin.M + to.lin.C
+    A = (value + known.value) * to.lin.M + to.lin.C
     x, w = X @ (W.conj().T @ (A @ known.right)), W @ (X.conj().T @ (A.conj().T @ known.left))
-    size = w.conj() @ (2.0 * pair.value * (to.lin.M @ x) + to.lin.C @ x)
-    return Pair(pair.value, x, w / size.conj()) if abs(size) > 1e-6 else pair
+    size = w.conj() @ (2.0 * value * (to.lin.M @ x) + to.lin.C @ x)
+    return _normal(value, x, (w / size.conj()).conj()) if abs(size) > 1e-6 else None
 
 
 def _alone(lin: Motions, speed: float, pair: Pair) -> Spectrum:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from fem_mbs.analysis.transient.chunk import Chunk
 from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.errors import AnalysisError
 from fem_mbs.model.model import CompiledModel
-from fem_mbs.solvers.linear.saddle import negative_count, negative_determinant
+from fem_mbs.solvers.linear.saddle import DENSE, negative_count, negative_determinant
 from fem_mbs.solvers.linear.solver import LinearSolver, SingularMatrixError
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.solvers.stepping import side_by_side, stepper
@@ -241,7 +242,7 @@ class Problem:
         if self.quick and self._positive():
             return 0
         K, G = self._parts()
-        return negative_count(K + diags(_ZERO * abs(K).max(axis=1).toarray().ravel()), G, _DENSE)
+        return negative_count(_lifted(K), G, _DENSE)
 
     @property
     def quick(self) -> bool:
@@ -252,7 +253,7 @@ class Problem:
         """Return whether the determinant of the tangent that `falling` has assembled is negative on the null space of
         the constraints: the equilibrium is unstable with any mass."""
         K, G = self._parts(whole=True)
-        return negative_determinant(K + diags(_ZERO * abs(K).max(axis=1).toarray().ravel()), G)
+        return negative_determinant(_lifted(K), G)
 
     def _positive(self) -> bool:
         """Return whether the symmetric part of the assembled band, with zeros moved up a little, is positive
@@ -272,29 +273,51 @@ class Problem:
     def reverses(self, count: int) -> bool:
         return self.diverging() if self.skew > UNSYMMETRIC else bool(count % 2)
 
-    def _parts(self, whole: bool = False) -> tuple[csr_matrix, csr_matrix]:
-        """Return the symmetric part of the stiffness, or all of it, and the constraints' gradient."""
-        A = self._matrix()
+    def _parts(self, whole: bool = False) -> tuple[Any, Any]:
+        """Return the symmetric part of the stiffness, or all of it, and the constraints' gradient: arrays of small
+        models, where eigenvalues are found of arrays, or sparse matrices."""
+        A = self._matrix(dense=not whole and self.system.n_equations <= DENSE)
         K, G = A[self.node][:, self.node], A[~self.node][:, self.node]
-        skew = abs(K - K.T)
-        if K.nnz:
-            self.skew = float(skew.max() / abs(K).max())
+        size = abs(K).max() if K.size else 0.0
+        if size:
+            self.skew = float(abs(K - K.T).max() / size)
             self.asymmetry = max(self.asymmetry, self.skew)
         return (K if whole else 0.5 * (K + K.T)), G
 
-    def _matrix(self) -> csr_matrix:
+    def _matrix(self, dense: bool) -> np.ndarray | csr_matrix:
         system, n = self.system, self.system.n_equations
         if not system.banded:
             assert system.pattern is not None
             indptr, indices = system.pattern
-            return csc_matrix((self.state.values[:-1], indices, indptr), shape=(n, n)).tocsr()
+            A = csc_matrix((self.state.values[:-1], indices, indptr), shape=(n, n))
+            return A.toarray() if dense else A.tocsr()
         band = system.bandwidth
         table = self.state.values[: n * (3 * band + 1)].reshape(n, 3 * band + 1)[:, band:]
-        column = np.repeat(np.arange(n), 2 * band + 1)
-        row = (np.arange(n)[:, None] + np.arange(-band, band + 1)).ravel()
-        inside = (row >= 0) & (row < n) & (table.ravel() != 0.0)
-        return csr_matrix((table.ravel()[inside], (row[inside], column[inside])), shape=(n, n))
+        row, column, inside = self._places
+        if dense:
+            A = np.zeros((n, n))
+            A[row, column] = table[inside]
+            return A
+        entries = table[inside]
+        some = entries != 0.0
+        return csr_matrix((entries[some], (row[some], column[some])), shape=(n, n))
+
+    @cached_property
+    def _places(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rows and columns of the entries of a banded matrix, and which of a table (n, 2 band + 1) these are."""
+        band, n = self.system.bandwidth, self.system.n_equations
+        row = np.arange(n)[:, None] + np.arange(-band, band + 1)
+        inside = (row >= 0) & (row < n)
+        column = np.broadcast_to(np.arange(n)[:, None], row.shape)
+        return row[inside], column[inside], inside
 
     def blame(self) -> str:
         worst = int(self.stepping.counter[S.WORST])
         return self.system.name_of(worst) if worst >= 0 else "an unknown place"
+
+
+def _lifted(K: Any) -> Any:
+    """Return a stiffness, an array or a sparse matrix, with zeros moved up a little."""
+    if isinstance(K, np.ndarray):
+        return K + np.diag(_ZERO * np.abs(K).max(axis=1, initial=0.0))
+    return K + diags(_ZERO * abs(K).max(axis=1).toarray().ravel())

@@ -180,13 +180,13 @@ class Stepping:
         (n, n_fun, 3)."""
         funs = np.empty((t0.size, max(len(self.functions), 1), 3))
         for i, f in enumerate(self.functions if functions is None else functions):
-            funs[:, i, C.T0], funs[:, i, C.T1] = f(t0), f(t1)
+            funs[:, i, C.T0] = f(t0)
+            funs[:, i, C.T1] = funs[:, i, C.T0] if t1 is t0 else f(t1)
             # a one-state rule takes the loads at the end of the step, the explicit one at its start
             sampled = funs[:, i, C.T0 if self.explicit else C.T1]
             funs[:, i, C.TM] = f(tm) if self.two_state else sampled
-            bad = np.argwhere(~np.isfinite(funs[:, i]))
-            if bad.size:
-                step, column = bad[0]
+            if not np.isfinite(funs[:, i]).all():
+                step, column = np.argwhere(~np.isfinite(funs[:, i]))[0]
                 raise ModelError(
                     f"its function is {funs[step, i, column]:g} at t = {(t0, tm, t1)[column][step]:g} s",
                     owner=self.compiled.function_owner(i),
