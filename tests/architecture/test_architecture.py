@@ -30,6 +30,7 @@ ORDER = (
     "fem_mbs.linking",
     "fem_mbs.packed_code",
     "fem_mbs.machine_code",
+    "fem_mbs.rotations",
     "fem_mbs.arrays",
     "fem_mbs.array_records",
     "fem_mbs.contract",
