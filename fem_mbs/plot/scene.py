@@ -7,16 +7,14 @@ smooth as they compute.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.analysis.header import make_header
-from fem_mbs.analysis.solution import SeriesTable, StepResult
 from fem_mbs.analysis.symbols.symbol import Symbol, face_frame, symbols_of
 from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.errors import ResultsError
-from fem_mbs.model.model import Model
+from fem_mbs.late import late
 from fem_mbs.plot.surface import Skin
 from fem_mbs.results.columns import Column
 from fem_mbs.results.fields import field_key, is_continuum, split_key
@@ -25,6 +23,9 @@ from fem_mbs.results.reader import Results, Step
 from fem_mbs.results.writer import check_header
 from fem_mbs.rotations import rotation_matrices, rotation_vectors
 from fem_mbs.units import split_unit
+
+if TYPE_CHECKING:
+    from fem_mbs.model.model import Model
 
 __all__ = [
     "NodalQuantity",
@@ -36,6 +37,11 @@ __all__ = [
     "start_of",
     "time_label",
 ]
+
+# What draws a model, not results, loads what makes models.
+_make_header = late("fem_mbs.analysis.header:make_header")
+_step_result = late("fem_mbs.analysis.solution:StepResult")
+_series_table = late("fem_mbs.analysis.solution:SeriesTable")
 
 _CURVE_PIECES = 8  # straight pieces per beam element ...
 _MOST_KEPT = 1.2e7  # numbers of a column of frames that is read as a whole
@@ -303,7 +309,7 @@ class _Start(Results):
     def __init__(self, header: dict[str, Any]) -> None:
         self.header, self.summary, self.restart_points = header, {}, []
         frames = {"time": np.zeros(1), "displacement": np.zeros((1, len(header["nodes"]), 3))}
-        self.steps = [StepResult("start", "static", frames=SeriesTable(frames))]
+        self.steps = [_step_result("start", "static", frames=_series_table(frames))]
 
 
 def at_start(model: Model) -> Results:
@@ -312,7 +318,7 @@ def at_start(model: Model) -> Results:
     Raises:
         ModelError: the model is not complete.
     """
-    return _Start(check_header(make_header(model.compile(stepping=False))))
+    return _Start(check_header(_make_header(model.compile(stepping=False))))
 
 
 def start_of(results: Results) -> Results:

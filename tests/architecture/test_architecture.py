@@ -443,6 +443,15 @@ def test_light_imports(module):
     assert done.stdout.split() == []
 
 
+def test_figures_load_no_compiler():
+    """Figures and animations of results, whatever their steps, need neither compiled code nor the model."""
+    code = "import sys, fem_mbs.plot.figures as f, fem_mbs.declarations.steps as s; s.step_kinds(); "
+    code += "print(*[m for m in ('numba', 'scipy', 'fem_mbs.model.model') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT.parent, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == []
+
+
 def test_import_from_the_checkout(tmp_path):
     """In a checkout that is not installed, fem_mbs finds the folders beside it."""
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import fem_mbs.solvers as s; print(s.__file__)"
