@@ -20,7 +20,7 @@ from fem_mbs.analysis.transient.adaptive import AdaptiveStepping
 from fem_mbs.analysis.transient.chunk import Chunk
 from fem_mbs.analysis.transient.events import run_events
 from fem_mbs.analysis.transient.ledger import check_growth, new_totals, update_totals
-from fem_mbs.analysis.transient.rules import LATE, RULES, verdict
+from fem_mbs.analysis.transient.rules import CHAIN, LATE, NEWMARK, RULES, verdict
 from fem_mbs.analysis.transient.settings import Settings, settings_of
 from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.declarations.steps import PlannedStep
@@ -191,7 +191,7 @@ class _March:
         more: dict[str, Any] = {}
         if tolerance := getattr(options, "adaptive", 0.0):
             kind, more = AdaptiveStepping, {"tolerance": tolerance, "duration": options.duration}
-        elif self.rule in RULES and RULES[self.rule].kind == S.CHAIN:
+        elif self.rule in RULES and RULES[self.rule].kind == CHAIN:
             kind, more = chain_stepping.ChainStepping, {"tree": tree.Tree(context.compiled, self.step.owner)}
         return kind(
             context.system, transient_functions(context), context.state, context.model.gravity, rule=self.rule, t0=t,
@@ -255,7 +255,7 @@ class _March:
             if derivatives is not None:
                 derivatives.begin(stepping, transient_functions)
             self.record_start(mid_step_valid=False)
-            if RULES[self.rule].kind == S.NEWMARK:
+            if RULES[self.rule].kind == NEWMARK:
                 # of loads that jump at the start the later value acts in the first step
                 later = float(np.nextafter(now.time, np.inf))
 

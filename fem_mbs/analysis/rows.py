@@ -15,6 +15,7 @@ from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.sensors.sensor import Sensor
 from fem_mbs.results.fields import MODAL
+from fem_mbs.rotations import rotation_vectors
 from fem_mbs.solvers.stepping import layout as S
 
 __all__ = ["Rows", "reading"]
@@ -103,11 +104,9 @@ class Rows:
         if where.size and dim == 2:
             rotation[:, where, 2] = Q[:, system.offset[where] + 2] - system.nodes.rotation[where]
         elif where.size:
-            from scipy.spatial.transform import Rotation
-
             start = np.swapaxes(system.nodes.rotation[where], 1, 2)
             R = D[:, : where.size].reshape(nf, -1, 3, 3) @ start
-            rotation[:, where] = Rotation.from_matrix(R.reshape(-1, 3, 3)).as_rotvec().reshape(nf, -1, 3)
+            rotation[:, where] = rotation_vectors(R.reshape(-1, 3, 3)).reshape(nf, -1, 3)
         out = {"time": time, "displacement": displacement, "rotation": rotation}
         if not shapes:
             out["velocity"] = velocity

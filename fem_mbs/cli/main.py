@@ -5,8 +5,6 @@ without a valid result, a check or validation that failed, or a full disk; 2 bad
 itself; 130 interrupted.  Heavy libraries are imported inside the commands: the help appears at once.
 """
 
-from __future__ import annotations
-
 import atexit
 import gc
 import logging

@@ -102,17 +102,17 @@ def libm(name: str, x: Any, y: Any = None) -> Any:
 # The tree.
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Number:
     value: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Variable:
     index: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Chain:
     """``((first op1 a1) op2 a2) ...``: left-nested arithmetic kept flat, so that a long sum is not a deep tree."""
 
@@ -120,18 +120,18 @@ class _Chain:
     rest: tuple[tuple[str, Any], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Negative:
     argument: Any
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Call:
     name: str
     arguments: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Compare:
     """``first op1 a1 op2 a2``: true where every comparison of neighbours is."""
 
@@ -139,13 +139,13 @@ class _Compare:
     rest: tuple[tuple[str, Any], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Logic:
     name: str  # "and", "or", "not"
     arguments: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Choice:
     condition: Any
     then: Any

@@ -38,6 +38,7 @@ from fem_mbs.properties.shells import ShellGroup
 from fem_mbs.properties.solids import CellGroup, SolidGroup, SolidMaterial
 from fem_mbs.properties.stations import SectionTable
 from fem_mbs.properties.stresses import LineGroup
+from fem_mbs.rotations import rotation_matrices
 from fem_mbs.system.blocks import GROUND, Block, make_block
 from fem_mbs.system.callbacks import Callback
 from fem_mbs.units import Units
@@ -578,9 +579,7 @@ class Building:
             return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
         if rotation is None:
             return np.eye(3)
-        from scipy.spatial.transform import Rotation
-
-        return Rotation.from_rotvec(self.vector(rotation, owner, "rotation")).as_matrix()
+        return rotation_matrices(self.vector(rotation, owner, "rotation"))
 
     def axis(self, axis: Any, owner: str, key: str = "axis") -> np.ndarray:
         if axis is None:

@@ -26,6 +26,7 @@ from fem_mbs.meshes.making import made
 from fem_mbs.meshes.mesh import Mesh
 from fem_mbs.model.building import Building
 from fem_mbs.model.parts.grids import Arc, Block, Box, Inline, Line, Patch, Polyline, Rectangle, Ring, Source, Tube
+from fem_mbs.rotations import rotation_matrices
 
 __all__ = ["Mirror", "NamedNode", "PlacedMesh"]
 
@@ -131,13 +132,11 @@ class PlacedMesh(Declaration):
         owner = Owner("Mesh", self.name)
         rotation = None
         if self.rotate is not None:
-            from scipy.spatial.transform import Rotation
-
             if building.dimension == 2:
                 vector = np.array([0.0, 0.0, building.number(self.rotate, owner, "rotate")])
             else:
                 vector = building.vector(self.rotate, owner, "rotate")
-            rotation = Rotation.from_rotvec(np.deg2rad(vector)).as_matrix()
+            rotation = rotation_matrices(np.deg2rad(vector))
         mirror = None if self.mirror is None else self.mirror.plane(building.dimension)
 
         def make() -> Mesh:

@@ -7,23 +7,25 @@ smooth as they compute.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.analysis.header import make_header
-from fem_mbs.analysis.solution import SeriesTable, StepResult
 from fem_mbs.analysis.symbols.symbol import Symbol, face_frame, symbols_of
 from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.errors import ResultsError
-from fem_mbs.model.model import Model
+from fem_mbs.late import late
 from fem_mbs.plot.surface import Skin
 from fem_mbs.results.columns import Column
 from fem_mbs.results.fields import field_key, is_continuum, split_key
 from fem_mbs.results.modes.shapes import amplitudes, has_shapes, is_complex, state_of_shapes
 from fem_mbs.results.reader import Results, Step
 from fem_mbs.results.writer import check_header
+from fem_mbs.rotations import rotation_matrices, rotation_vectors
 from fem_mbs.units import split_unit
+
+if TYPE_CHECKING:
+    from fem_mbs.model.model import Model
 
 __all__ = [
     "NodalQuantity",
@@ -32,33 +34,18 @@ __all__ = [
     "at_start",
     "find_quantity",
     "quantity_names",
-    "rotation_matrices",
     "start_of",
     "time_label",
 ]
 
+# What draws a model, not results, loads what makes models.
+_make_header = late("fem_mbs.analysis.header:make_header")
+_step_result = late("fem_mbs.analysis.solution:StepResult")
+_series_table = late("fem_mbs.analysis.solution:SeriesTable")
+
 _CURVE_PIECES = 8  # straight pieces per beam element ...
 _MOST_KEPT = 1.2e7  # numbers of a column of frames that is read as a whole
 _CURVE_LIMIT = 500  # ... in models of at most so many elements
-
-
-def rotation_matrices(vectors: np.ndarray) -> np.ndarray:
-    """Return the rotation matrices (n, 3, 3) of rotation vectors (n, 3) [rad] (Rodrigues)."""
-    turned = vectors.any(axis=1)
-    if not turned.all():  # of nodes of solids, which have no rotation
-        found = np.tile(np.eye(3), (len(vectors), 1, 1))
-        if turned.any():
-            found[turned] = rotation_matrices(vectors[turned])
-        return found
-    angle = np.linalg.norm(vectors, axis=1)
-    small = angle < 1e-8
-    safe = np.where(small, 1.0, angle)
-    a = np.where(small, 1.0, np.sin(safe) / safe)[:, None, None]
-    b = np.where(small, 0.5, (1 - np.cos(safe)) / safe**2)[:, None, None]
-    skew = np.zeros((len(vectors), 3, 3))
-    skew[:, 2, 1], skew[:, 0, 2], skew[:, 1, 0] = vectors.T
-    skew -= skew.transpose(0, 2, 1)
-    return np.eye(3) + a * skew + b * (skew @ skew)
 
 
 def time_label(step: Step) -> str:
@@ -322,7 +309,7 @@ class _Start(Results):
     def __init__(self, header: dict[str, Any]) -> None:
         self.header, self.summary, self.restart_points = header, {}, []
         frames = {"time": np.zeros(1), "displacement": np.zeros((1, len(header["nodes"]), 3))}
-        self.steps = [StepResult("start", "static", frames=SeriesTable(frames))]
+        self.steps = [_step_result("start", "static", frames=_series_table(frames))]
 
 
 def at_start(model: Model) -> Results:
@@ -331,7 +318,7 @@ def at_start(model: Model) -> Results:
     Raises:
         ModelError: the model is not complete.
     """
-    return _Start(check_header(make_header(model.compile(stepping=False))))
+    return _Start(check_header(_make_header(model.compile(stepping=False))))
 
 
 def start_of(results: Results) -> Results:
@@ -441,9 +428,7 @@ class Scene:
             return u, turn
         rest, R = self._rest()
         if turn is not None:
-            from scipy.spatial.transform import Rotation
-
-            turn = Rotation.from_matrix(rotation_matrices(turn) @ R.transpose(0, 2, 1)).as_rotvec()
+            turn = rotation_vectors(rotation_matrices(turn) @ R.transpose(0, 2, 1))
         return self.nodes + u - rest, turn
 
     @property

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from fem_mbs import contract as C
+from fem_mbs.rotations import rotation_matrices
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.solvers.stepping import motion
 from fem_mbs.system.compiled import Compiled
@@ -92,9 +93,7 @@ def rotated(D: np.ndarray, theta: np.ndarray) -> np.ndarray:
     if D.shape[1] == 2:
         c, s = np.cos(theta[:, 0]), np.sin(theta[:, 0])
         return np.column_stack((c * D[:, 0] - s * D[:, 1], s * D[:, 0] + c * D[:, 1]))
-    from scipy.spatial.transform import Rotation
-
-    return (Rotation.from_rotvec(theta).as_matrix() @ D.reshape(-1, 3, 3)).reshape(-1, 9)
+    return (rotation_matrices(theta) @ D.reshape(-1, 3, 3)).reshape(-1, 9)
 
 
 def director_rates(D: np.ndarray, W: np.ndarray) -> np.ndarray:

@@ -23,14 +23,15 @@ from fem_mbs.errors import AnalysisError, LooseError
 from fem_mbs.late import dataclass
 from fem_mbs.solvers.distributed.factors import largest_reciprocals
 from fem_mbs.solvers.distributed.matrix import NOT_SYMMETRIC, DistributedMatrix, compressed
-from fem_mbs.solvers.eigen.divergence import SIGNS, unsymmetric_buckling
+from fem_mbs.solvers.eigen import SIGNS
+from fem_mbs.solvers.eigen.divergence import unsymmetric_buckling
 from fem_mbs.solvers.linear.factors import PositiveFactors
 from fem_mbs.solvers.linear.libraries import Effort, LinearSolveError, NotPositiveDefinite, one_blas_thread
 from fem_mbs.solvers.linear.pinned import choose_pins, count_negative
 from fem_mbs.solvers.linear.saddle import DENSE, negative_count, null_space, without_reactions
 from fem_mbs.solvers.linear.service import factor, pencil_of
 
-__all__ = ["SIGNS", "LinearBuckling", "linear_buckling"]
+__all__ = ["LinearBuckling", "linear_buckling"]
 
 _WHICH = {"both": "LM", "positive": "LA", "negative": "SA"}
 _SEED = 7

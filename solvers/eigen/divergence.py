@@ -15,6 +15,7 @@ from scipy.sparse import csr_matrix
 
 from fem_mbs.errors import AnalysisError, LooseError
 from fem_mbs.late import dataclass
+from fem_mbs.solvers.eigen import SIGNS
 from fem_mbs.solvers.eigen.lanczos import TwoSidedLanczos
 from fem_mbs.solvers.linear.libraries import one_blas_thread
 from fem_mbs.solvers.linear.redundancy import independent_rows
@@ -22,9 +23,8 @@ from fem_mbs.solvers.linear.saddle import DENSE, null_space, without_reactions
 from fem_mbs.solvers.linear.saddle_factors import SingularShift
 from fem_mbs.solvers.linear.service import factor
 
-__all__ = ["SIGNS", "Divergence", "unsymmetric_buckling"]
+__all__ = ["Divergence", "unsymmetric_buckling"]
 
-SIGNS = ("both", "positive", "negative")
 _SEED = 7
 _REAL = 1e-7  # imaginary part of a real factor, over its size
 _NONE = 1e-12  # reciprocal of a factor, over the largest, that is round-off of K_g

@@ -35,6 +35,7 @@ from fem_mbs.errors import AnalysisError, LooseError
 from fem_mbs.late import dataclass
 from fem_mbs.solvers.distributed.factors import DistributedFactors
 from fem_mbs.solvers.distributed.matrix import DistributedMatrix, compressed
+from fem_mbs.solvers.eigen import CHECKS
 from fem_mbs.solvers.eigen.block_lanczos import BlockLanczos, SlowError, largest
 from fem_mbs.solvers.eigen.constrained_modes import constrained_modes, dense_modes
 from fem_mbs.solvers.eigen.real_results import (
@@ -52,10 +53,8 @@ from fem_mbs.solvers.linear.pinned import choose_pins, count_negative
 from fem_mbs.solvers.linear.saddle import DENSE
 from fem_mbs.solvers.linear.service import factor, pencil_of
 
-__all__ = ["CHECKS", "RealModes", "as_modes", "real_modes", "translates"]
+__all__ = ["RealModes", "as_modes", "real_modes", "translates"]
 
-#: Ways to look for modes that the iteration has missed.
-CHECKS = ("none", "probe", "inertia")
 #: Modes that are sought from one shift, and those from below all modes.
 _MOST, _LOW = 60, 200
 _PROBE = 10  # steps of the search for missed modes of distributed matrices

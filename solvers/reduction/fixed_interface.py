@@ -27,7 +27,8 @@ from scipy.sparse import csc_matrix, csr_matrix
 from fem_mbs.errors import AnalysisError
 from fem_mbs.late import dataclass
 from fem_mbs.solvers.distributed.matrix import DistributedMatrix
-from fem_mbs.solvers.eigen.modes import CHECKS, real_modes
+from fem_mbs.solvers.eigen import CHECKS
+from fem_mbs.solvers.eigen.modes import real_modes
 from fem_mbs.solvers.linear.factors import PositiveFactors
 from fem_mbs.solvers.linear.libraries import Effort, LinearSolveError, one_blas_thread
 from fem_mbs.solvers.linear.saddle import DENSE

@@ -31,6 +31,7 @@ ORDER = (
     "fem_mbs.linking",
     "fem_mbs.packed_code",
     "fem_mbs.machine_code",
+    "fem_mbs.rotations",
     "fem_mbs.arrays",
     "fem_mbs.array_records",
     "fem_mbs.contract",
@@ -447,6 +448,15 @@ def test_light_imports(module):
     if module not in SOURCES:
         pytest.skip(f"{module} does not exist yet")
     code = f"import sys, {module}; print(*[m for m in {SLOW!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT.parent, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == []
+
+
+def test_figures_load_no_compiler():
+    """Figures and animations of results, whatever their steps, need neither compiled code nor the model."""
+    code = "import sys, fem_mbs.plot.figures as f, fem_mbs.declarations.steps as s; s.step_kinds(); "
+    code += "print(*[m for m in ('numba', 'scipy', 'fem_mbs.model.model') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT.parent, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == []

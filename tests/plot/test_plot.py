@@ -14,10 +14,11 @@ from fem_mbs.errors import ResultsError
 from fem_mbs.plot import figures as plot
 from fem_mbs.plot import series
 from fem_mbs.plot.model import draw_deformed
-from fem_mbs.plot.scene import Scene, find_quantity, rotation_matrices
+from fem_mbs.plot.scene import Scene, find_quantity
 from fem_mbs.plot.style import COLOURS
 from fem_mbs.results.reader import Results
 from fem_mbs.results.writer import ResultsWriter
+from fem_mbs.rotations import rotation_matrices
 from fem_mbs.units import split_unit
 
 Image = pytest.importorskip("PIL.Image")

@@ -17,7 +17,7 @@ from fem_mbs.errors import ResultsError
 from fem_mbs.plot import figures as plot
 from fem_mbs.plot.frequency.campbell import UNSTABLE, _choose, _unwound
 from fem_mbs.plot.frequency.stability import _through_zero
-from fem_mbs.plot.scene import Scene, rotation_matrices
+from fem_mbs.plot.scene import Scene
 from fem_mbs.results.modes.eigenvalues import (
     Branches,
     as_complex,
@@ -33,6 +33,7 @@ from fem_mbs.results.modes.eigenvalues import (
 from fem_mbs.results.modes.shapes import amplitudes, largest_excursion, state_of_shapes
 from fem_mbs.results.reader import Results
 from fem_mbs.results.writer import ResultsWriter
+from fem_mbs.rotations import rotation_matrices
 
 Image = pytest.importorskip("PIL.Image")
 

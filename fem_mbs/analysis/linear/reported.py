@@ -11,6 +11,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from fem_mbs import contract as C
+from fem_mbs.rotations import rotation_vectors
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.blocks import Block
 
@@ -83,10 +84,8 @@ class Reported:
         if system.dimension == 2:
             rotation[:, 2] = self.state.Q[0, system.offset[turning] + 2] - system.nodes.rotation[turning]
         elif turning.size:
-            from scipy.spatial.transform import Rotation
-
             R = self.state.D[0, : turning.size].reshape(-1, 3, 3) @ np.swapaxes(system.nodes.rotation[turning], 1, 2)
-            rotation = Rotation.from_matrix(R).as_rotvec()
+            rotation = rotation_vectors(R)
         return {
             "Q": self.state.Q[0], "D": self.state.D[0], "rotation": rotation, "out": out, "energy": energy,
             "reaction": self.linear.held(self.linear.residual), "place": self.state.Q[0],

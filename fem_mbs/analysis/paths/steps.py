@@ -8,10 +8,10 @@ neighbours, which linear equations have too, and the curvature of what turns and
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.paths.motions import Motion, midpoint_share, unweighted
+from fem_mbs.rotations import rotation_vectors
 from fem_mbs.solvers.many_states import States
 from fem_mbs.system.blocks import Block
 from fem_mbs.system.compiled import Compiled
@@ -106,7 +106,7 @@ def _unknowns(system: Compiled, Q: np.ndarray, D: np.ndarray) -> tuple[np.ndarra
         U[:, rows] = turns[:, rows] = 2.0 * np.tan(0.5 * np.diff(Q[:, rows], axis=0))
         return U, turns
     R = D[:, : len(rows)].reshape(len(D), len(rows), 3, 3)
-    angles = Rotation.from_matrix((R[:-1].swapaxes(-1, -2) @ R[1:]).reshape(-1, 3, 3)).as_rotvec()
+    angles = rotation_vectors((R[:-1].swapaxes(-1, -2) @ R[1:]).reshape(-1, 3, 3))
     size = np.linalg.norm(angles, axis=1, keepdims=True)
     body = angles * np.where(size > 0.0, 2.0 * np.tan(0.5 * size) / np.where(size > 0.0, size, 1.0), 1.0)
     turns[:, rows] = body.reshape(len(U), len(rows), 3)

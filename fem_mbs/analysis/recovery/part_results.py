@@ -41,6 +41,7 @@ from fem_mbs.results.fields import MODAL, field_key, is_continuum, part_file, sp
 from fem_mbs.results.folder import take
 from fem_mbs.results.modes.shapes import has_shapes
 from fem_mbs.results.reader import Results, Step
+from fem_mbs.rotations import rotation_matrices
 from fem_mbs.threads import analysis
 
 __all__ = ["PlacedResult", "peak_results", "placed_parts", "recover", "stress_peaks", "write_parts"]
@@ -90,8 +91,6 @@ class PlacedResult:
     def positions(self, step: Step, frames: slice, linear: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """Return positions (m, N, 3) [m] of the nodes and axes (m, 3, 3) of the frame in frames of a step; ``linear``:
         of a step of small motions about the start, linear in them as they are at the nodes of the model."""
-        from scipy.spatial.transform import Rotation
-
         q = np.asarray(step.frames[f"{self.name}/{MODAL}"][frames])
         moved = np.asarray(step.frames["displacement"][frames])[:, self.node]
         turns = np.asarray(step.frames["rotation"][frames])[:, self.node]
@@ -105,7 +104,7 @@ class PlacedResult:
             arm = self.arm @ self.axes.T
             x = origin[:, None] + arm + np.cross(turns[:, None], arm) + u @ self.axes.T
             return x, np.repeat(self.axes[None], len(q), axis=0)
-        R = Rotation.from_rotvec(turns).as_matrix() @ self.axes
+        R = rotation_matrices(turns) @ self.axes
         return origin[:, None] + np.einsum("mij,mnj->mni", R, self.arm + u), R
 
 

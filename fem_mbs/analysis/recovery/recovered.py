@@ -19,6 +19,7 @@ from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.parts.reduced import PlacedPart
 from fem_mbs.parts.recovery import need_recovery, stress_regions, stresses, turned
 from fem_mbs.results.fields import field_key
+from fem_mbs.rotations import rotation_matrices, rotation_vectors
 from fem_mbs.solvers.stepping.layout import State
 
 __all__ = ["RecoveredNodes"]
@@ -155,13 +156,11 @@ class RecoveredNodes:
             out[:, :, 2] = (Q[:, first + 2] - self.model.building.start_angle(placed.node))[:, None]
             out[:, recovery.turning, 2] += own[:, :, 0]
             return out
-        from scipy.spatial.transform import Rotation
-
         whole = np.broadcast_to(R[:, None], (len(q), n, 3, 3)).copy()
-        small = Rotation.from_rotvec(own.reshape(-1, 3)).as_matrix().reshape(*own.shape[:2], 3, 3)
+        small = rotation_matrices(own.reshape(-1, 3)).reshape(*own.shape[:2], 3, 3)
         whole[:, recovery.turning] = whole[:, recovery.turning] @ small
         whole = whole @ placed.rotation.T
-        return Rotation.from_matrix(whole.reshape(-1, 3, 3)).as_rotvec().reshape(len(q), n, 3)
+        return rotation_vectors(whole.reshape(-1, 3, 3)).reshape(len(q), n, 3)
 
     def small(self, state: State, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return displacements and rotations (k, N, 3) by increments X (n_dof, k) of all dofs (rotations in global

@@ -50,7 +50,7 @@ from fem_mbs.model.model import Model
 from fem_mbs.parts.part import ReducedPart
 from fem_mbs.progress import say, waiting
 from fem_mbs.solvers.distributed.matrix import DistributedMatrix
-from fem_mbs.solvers.eigen.modes import CHECKS
+from fem_mbs.solvers.eigen import CHECKS
 from fem_mbs.solvers.linear.libraries import NotPositiveDefinite
 from fem_mbs.solvers.reduction.fixed_interface import FixedInterface, fixed_interface_parts
 from fem_mbs.solvers.reduction.free_interface import FreeModes, free_interface

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.interpolate import BarycentricInterpolator
-from scipy.optimize import brentq
 
 __all__ = ["interpolated_root", "root_between"]
 
@@ -17,6 +15,9 @@ _NOISE = 3e-12  # relative change of a speed that may come from rounding of eige
 def interpolated_root(x: np.ndarray, y: np.ndarray, k: int) -> float:
     """Return where the polynomial through the points k - 1 to k + 2, those that there are, is zero between k and k + 1,
     at whose ends y has different signs."""
+    from scipy.interpolate import BarycentricInterpolator
+    from scipy.optimize import brentq
+
     some = slice(max(k - 1, 0), k + 3)
     return float(brentq(BarycentricInterpolator(x[some], y[some]), x[k], x[k + 1]))
 
@@ -48,4 +49,6 @@ def root_between(
         if not low < new < high:
             break
         at, before = new, step
+    from scipy.optimize import brentq
+
     return float(brentq(lambda s: known[s] if s in known else f(s), low, high, xtol=close, rtol=1e-14))

@@ -23,6 +23,7 @@ from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import AnalysisError, ModelError, Owner
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.parts.rotors import Rotor
+from fem_mbs.rotations import rotation_matrices
 from fem_mbs.solvers.linear.redundancy import independent_rows
 from fem_mbs.solvers.linear.service import factor
 from fem_mbs.solvers.stepping import layout as S
@@ -246,10 +247,8 @@ def turned(lin: Linearisation, angle: float) -> Linearisation:
         state.Q[:, system.offset[turning] + 2] += angle
         state.D[:, rows] = rotated(s.D[0, rows], np.full((rows.size, 1), angle))
     else:
-        from scipy.spatial.transform import Rotation as Turn
-
         theta = angle * rotation.axis
-        state.Q[:, place] = rotation.point + Turn.from_rotvec(theta).apply(arm)
+        state.Q[:, place] = rotation.point + arm @ rotation_matrices(theta).T
         state.D[:, rows] = rotated(s.D[0, rows], np.tile(theta, (rows.size, 1)))
     return Linearisation(lin.compiled, state, lin.t, lin.loading, rotation, lin.frame)
 

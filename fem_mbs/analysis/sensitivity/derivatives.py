@@ -20,7 +20,7 @@ from fem_mbs.analysis.sensitivity.follower import Follower
 from fem_mbs.analysis.solution import Solution
 from fem_mbs.analysis.start.initial import consistent_velocities
 from fem_mbs.analysis.transient.chunk import LEDGER_COLUMNS, Chunk, Slopes
-from fem_mbs.analysis.transient.rules import RULES
+from fem_mbs.analysis.transient.rules import CHAIN, EXPLICIT, RULES
 from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.declarations.steps import PlannedStep
 from fem_mbs.errors import AnalysisError, ModelError, Owner
@@ -78,7 +78,7 @@ def check_supported(context: RunContext) -> None:
                 "adaptive time steps change with every parameter, which has no derivative", owner=step.owner,
                 key="adaptive", remedy="take equal steps: adaptive = 0",
             )  # fmt: skip
-        if step.kind.passes_time and RULES[options.rule].kind in (S.EXPLICIT, S.CHAIN):
+        if step.kind.passes_time and RULES[options.rule].kind in (EXPLICIT, CHAIN):
             raise ModelError(
                 f'rule = "{options.rule}" has no tangent to differentiate it with', owner=step.owner, key="rule",
                 remedy='take "midpoint"',

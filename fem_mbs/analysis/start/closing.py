@@ -26,6 +26,7 @@ from fem_mbs.errors import ModelError, Owner
 from fem_mbs.late import dataclass
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.results.report import ClosingReport, Moved
+from fem_mbs.rotations import rotation_matrices, rotation_vectors
 from fem_mbs.solvers.linear.service import factor
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.tangent import Level, Tangent, control, function_table
@@ -151,19 +152,15 @@ class _Assembler:
 
     def change(self) -> np.ndarray:
         """Return displacements and rotation vectors (first,) since the given positions."""
-        from scipy.spatial.transform import Rotation
-
         out = (self.state.Q[0] - self.Q0)[: self.first]
         rows = self.system.system.rotations
         if self.system.dimension == 3 and len(rows):
             R, R0 = (D[: len(rows)].reshape(-1, 3, 3) for D in (self.state.D[0], self.D0))
-            out[rows] = Rotation.from_matrix(R @ np.swapaxes(R0, 1, 2)).as_rotvec()
+            out[rows] = rotation_vectors(R @ np.swapaxes(R0, 1, 2))
         return out
 
     def move(self, d: np.ndarray) -> None:
         """Add displacements and rotation vectors (first,) to the present positions."""
-        from scipy.spatial.transform import Rotation
-
         state, rows = self.state, self.system.system.rotations
         n = len(rows)
         if self.system.dimension == 2:
@@ -173,7 +170,7 @@ class _Assembler:
         position = self.system.system.positions
         state.Q[:, position] += d[position]
         if n:
-            turned = Rotation.from_rotvec(d[rows]).as_matrix() @ state.D[0, :n].reshape(-1, 3, 3)
+            turned = rotation_matrices(d[rows]) @ state.D[0, :n].reshape(-1, 3, 3)
             state.D[:, :n] = turned.reshape(n, 9)
         self._follow_angles()
 

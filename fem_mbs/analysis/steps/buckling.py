@@ -17,7 +17,7 @@ from fem_mbs.errors import ModelError
 from fem_mbs.late import dataclass
 from fem_mbs.records import entry
 from fem_mbs.results.report import CountCheck, StepReport
-from fem_mbs.solvers.eigen.divergence import SIGNS
+from fem_mbs.solvers.eigen import SIGNS
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import Ahead, RunContext

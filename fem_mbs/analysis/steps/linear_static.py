@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs import contract as C
 from fem_mbs.analysis.steps.common.checks import (
     check_friction,
     check_preload,
@@ -110,6 +109,7 @@ class LinearStatic(StepKind):
             check_weight(step.owner, context)
 
     def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> LinearStaticReport:
+        from fem_mbs import contract as C
         from fem_mbs.analysis.linear.rows import LinearRows
 
         options = step.options

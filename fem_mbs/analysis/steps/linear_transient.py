@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs import contract as C
 from fem_mbs.analysis.steps.common.checks import (
     check_friction,
     check_named,
@@ -165,6 +164,7 @@ class LinearTransient(StepKind):
     def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> LinearTransientReport:
         from time import monotonic, perf_counter
 
+        from fem_mbs import contract as C
         from fem_mbs.analysis.linear.modal_transient import ModalTransient
         from fem_mbs.analysis.linear.rows import LinearRows
         from fem_mbs.analysis.linear.transient import LinearTransient

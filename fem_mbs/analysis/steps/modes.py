@@ -27,7 +27,7 @@ from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.late import dataclass
 from fem_mbs.records import Record, entry
 from fem_mbs.results.report import CountCheck, StepReport
-from fem_mbs.solvers.eigen.modes import CHECKS
+from fem_mbs.solvers.eigen import CHECKS
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -16,8 +16,10 @@ from fem_mbs.analysis.steps.common.options import ALONG_TEXT, RESTARTS_TEXT, Alo
 from fem_mbs.analysis.steps.common.values import NAMES, named, number, valued, whole
 from fem_mbs.analysis.steps.common.words import along_quantities, steps_in_words
 from fem_mbs.analysis.transient.rules import (
+    CHAIN,
     COARSEST,
     DEFAULTS,
+    EXPLICIT,
     LOOSEST,
     RULE_TEXT,
     RULES,
@@ -42,7 +44,6 @@ from fem_mbs.results.report import (
     StartReport,
     StepReport,
 )
-from fem_mbs.solvers.stepping.layout import CHAIN, EXPLICIT
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext

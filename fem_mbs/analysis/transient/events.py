@@ -24,7 +24,7 @@ from fem_mbs.analysis.switching.blows import Blow
 from fem_mbs.analysis.switching.locks import Switching
 from fem_mbs.analysis.switching.watched import Watched, WatchedForce
 from fem_mbs.analysis.transient.chunk import Chunk, joined
-from fem_mbs.analysis.transient.rules import RULES
+from fem_mbs.analysis.transient.rules import NEWMARK, RULES
 from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.errors import AnalysisError, ModelError, Owner
 from fem_mbs.functions.kinds import make_function
@@ -321,7 +321,7 @@ def _go_on(events: Events, old: Stepping, new: Stepping, moved: np.ndarray) -> S
     new.state.past[:] = 0.0
     new.redundancy.when = f"at t = {new.t0:.6g} s"
     new.begin()
-    if RULES[new.rule].kind == S.NEWMARK:
+    if RULES[new.rule].kind == NEWMARK:
         start_rule(events.laws(), new.state, new.t0, new.h, new.weights)
     new.works, new.state.work[:] = old.works.copy(), work
     assert new.initial_energy is not None

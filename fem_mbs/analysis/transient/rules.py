@@ -27,9 +27,12 @@ import numpy as np
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import ModelError
 from fem_mbs.late import dataclass
-from fem_mbs.solvers.stepping import layout as S
 
 __all__ = [
+    "CHAIN",
+    "EXPLICIT",
+    "MIDPOINT",
+    "NEWMARK",
     "OPTIONS",
     "Promise",
     "RULES",
@@ -44,6 +47,9 @@ __all__ = [
     "verdict",
     "weights",
 ]
+
+#: Kinds of rules, by what the compiled loop does in a step; `stepping.py` beside this module has their numbers.
+MIDPOINT, NEWMARK, EXPLICIT, CHAIN = "midpoint", "newmark", "explicit", "chain"
 
 
 @dataclass(frozen=True)
@@ -89,7 +95,7 @@ class Rule:
     """
 
     name: str
-    kind: int
+    kind: str
     options: tuple[str, ...]
     text: str
     promise: Promise
@@ -101,17 +107,17 @@ class Rule:
     @property
     def overshoots(self) -> bool:
         """Return whether energy that the ledger gains may be lost again."""
-        return self.kind == S.NEWMARK
+        return self.kind == NEWMARK
 
     @property
     def two_state(self) -> bool:
         """Return whether forces, strains and reactions belong to the middle of its steps."""
-        return self.kind in (S.MIDPOINT, S.CHAIN)
+        return self.kind in (MIDPOINT, CHAIN)
 
     @property
     def adapts(self) -> bool:
         """Return whether its steps may change their length."""
-        return self.kind == S.MIDPOINT
+        return self.kind == MIDPOINT
 
 
 class Weights(NamedTuple):
@@ -128,28 +134,28 @@ RULES: dict[str, Rule] = {
     r.name: r
     for r in (
         Rule(
-            "midpoint", S.MIDPOINT, (), "energy and momenta exact (default)", EXACT,
+            "midpoint", MIDPOINT, (), "energy and momenta exact (default)", EXACT,
             conserves="energy, momentum and angular momentum, to round-off",
             order="second order",
             damping="none",
             use="the default; long runs, free motion, and whenever the energy must hold",
         ),
         Rule(
-            "decaying", S.MIDPOINT, ("decay",), "momenta exact, elastic energy decays; first order", EXACT,
+            "decaying", MIDPOINT, ("decay",), "momenta exact, elastic energy decays; first order", EXACT,
             conserves="momentum and angular momentum, to round-off; the ledger books what is lost",
             order="first order",
             damping="elastic energy of what the steps do not resolve, by `decay`",
             use="stiff parts whose fast vibrations disturb the mid-point rule",
         ),
         Rule(
-            "generalised-alpha", S.NEWMARK, ("rho_inf",), "second order, damps what steps do not resolve", DAMPING,
+            "generalised-alpha", NEWMARK, ("rho_inf",), "second order, damps what steps do not resolve", DAMPING,
             conserves="energy as far as the steps resolve the motion",
             order="second order",
             damping="high frequencies, by the spectral radius `rho_inf`; the least of low ones among damping rules",
             use="stiff models and those with impacts, where only slow motion counts",
         ),
         Rule(
-            "hht", S.NEWMARK, ("alpha",), "second order, damps what steps do not resolve (Hilber, Hughes & Taylor)",
+            "hht", NEWMARK, ("alpha",), "second order, damps what steps do not resolve (Hilber, Hughes & Taylor)",
             DAMPING,
             conserves="energy as far as the steps resolve the motion",
             order="second order",
@@ -157,14 +163,14 @@ RULES: dict[str, Rule] = {
             use="comparisons with programs that have this rule",
         ),
         Rule(
-            "newmark", S.NEWMARK, ("beta", "gamma"), "average acceleration, to compare with", BOUNDED,
+            "newmark", NEWMARK, ("beta", "gamma"), "average acceleration, to compare with", BOUNDED,
             conserves="energy as far as the steps resolve the motion",
             order="second order with `gamma` = 1/2, else first",
             damping="none with `gamma` = 1/2, above it high frequencies and some of the low ones",
             use="comparisons with programs that have this rule",
         ),
         Rule(
-            "explicit", S.EXPLICIT, (),
+            "explicit", EXPLICIT, (),
             "Newton-Euler with incremental rotations, first order, free bodies without joints", BOUNDED,
             conserves="linear momentum; energy as far as the steps resolve the motion",
             order="first order",
@@ -172,7 +178,7 @@ RULES: dict[str, Rule] = {
             use="free bodies without joints; steps below 2/w of the highest frequency w",
         ),
         Rule(
-            "hamiltonian", S.CHAIN, (),
+            "hamiltonian", CHAIN, (),
             "trees of rigid bodies in joint coordinates and conjugate momenta, energy exact", EXACT,
             conserves="energy and the momenta of cyclic coordinates, to round-off; joints without any error",
             order="second order",
@@ -316,7 +322,7 @@ def check_rolling(owner: str, system: Any, options: Any) -> None:
         ModelError: the rule cannot; it names the disc.
     """
     w = weights(options.rule, options)
-    if RULES[options.rule].kind != S.NEWMARK or w.am != w.af or w.gamma > 0.5:
+    if RULES[options.rule].kind != NEWMARK or w.am != w.af or w.gamma > 0.5:
         return
     for block in system.blocks:
         if block.type.nonholonomic:

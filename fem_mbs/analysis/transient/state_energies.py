@@ -12,6 +12,7 @@ from fem_mbs.analysis.transient.settings import Settings
 from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.model import Model
+from fem_mbs.rotations import rotation_matrices
 
 __all__ = ["StateEnergies", "StateRecord"]
 
@@ -92,9 +93,7 @@ class StateEnergies:
             fresh.D[0, : len(where)] = np.column_stack((np.cos(angle), np.sin(angle)))
             fresh.DD[0, : len(where)] = rate[:, None] * np.column_stack((-np.sin(angle), np.cos(angle)))
         elif where.size:
-            from scipy.spatial.transform import Rotation
-
-            R = Rotation.from_rotvec(turn).as_matrix() @ system.nodes.rotation[where]
+            R = rotation_matrices(turn) @ system.nodes.rotation[where]
             fresh.D[0, : len(where)] = R.reshape(-1, 9)
             body = np.einsum("nji,nj->ni", R, rate)
             for i in range(3):

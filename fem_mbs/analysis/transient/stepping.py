@@ -21,7 +21,7 @@ from fem_mbs.analysis.transient.alternation import Alternation
 from fem_mbs.analysis.transient.chunk import LEDGER_COLUMNS, WORKS, Chunk
 from fem_mbs.analysis.transient.failures import failure
 from fem_mbs.analysis.transient.part_frames import PartFrames
-from fem_mbs.analysis.transient.rules import RULES, Weights, weights
+from fem_mbs.analysis.transient.rules import CHAIN, EXPLICIT, MIDPOINT, NEWMARK, RULES, Weights, weights
 from fem_mbs.analysis.transient.settings import PREDICTORS, Settings
 from fem_mbs.analysis.transient.watch import Watcher
 from fem_mbs.errors import ModelError, Owner
@@ -45,6 +45,8 @@ _LINEAR_TOLERANCE = 1e-12
 _LONG_TURN = 1.0
 _ROUND_OFF = 8.0 * 2.0**-52  # of coordinates, over the model's size
 _CHUNK_SECONDS = 0.2
+#: Kinds of rules in the compiled loop.
+_LOOPS = {MIDPOINT: S.MIDPOINT, NEWMARK: S.NEWMARK, EXPLICIT: S.EXPLICIT, CHAIN: S.CHAIN}
 _CHUNK_BYTES = 32e6
 
 
@@ -91,7 +93,7 @@ class Stepping:
         self.two_state = not static and RULES[rule].two_state
         self.overshoots = not static and RULES[rule].overshoots
         self.weights = Weights() if static else weights(rule, settings)
-        c[S.RULE_KIND] = S.STATIC if static else RULES[rule].kind
+        c[S.RULE_KIND] = S.STATIC if static else _LOOPS[RULES[rule].kind]
         self.explicit = c[S.RULE_KIND] == S.EXPLICIT
         c[S.PREDICTOR] = PREDICTORS[settings.predictor]
         c[S.RESTART_EVERY] = restart_every

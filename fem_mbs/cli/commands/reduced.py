@@ -1,6 +1,6 @@
 """Reduced parts: `fem-mbs reduce`, `convert`, `recover`."""
 
-from __future__ import annotations
+# No annotations as texts: typer would evaluate those of all commands at each start.
 
 from pathlib import Path
 from typing import Annotated

@@ -1,6 +1,6 @@
 """Run a model: `fem-mbs new`, `check`, `run`, `compile`, `validate`, `schema`, `list`."""
 
-from __future__ import annotations
+# No annotations as texts: typer would evaluate those of all commands at each start.
 
 import sys
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Many runs of a model: `fem-mbs sweep`, `optimise`, `sensitivities`, `identify`, `modify`, `compare-decks`."""
 
-from __future__ import annotations
+# No annotations as texts: typer would evaluate those of all commands at each start.
 
 from pathlib import Path
 from typing import Annotated

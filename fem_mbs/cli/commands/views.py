@@ -1,6 +1,6 @@
 """Look at models and results: `fem-mbs show`, `plot`, `animate`, `report`, `export`, `mac`, `stresses`."""
 
-from __future__ import annotations
+# No annotations as texts: typer would evaluate those of all commands at each start.
 
 from pathlib import Path
 from typing import Annotated, Any

@@ -15,6 +15,7 @@ from fem_mbs.meshes.abaqus.deck import ConnectorSection, Dashpot, PointMass, Rot
 from fem_mbs.meshes.vocabulary import Effect
 from fem_mbs.model.connections.joint_parts import spring_on
 from fem_mbs.model.connections.spring_laws import spring_law
+from fem_mbs.rotations import rotation_vectors
 from fem_mbs.system.blocks import GROUND
 
 __all__ = ["make_points"]
@@ -253,14 +254,12 @@ def _free_connector(
             f"{section.where}: the rotations of {what} are components of the rotation vector here, which agrees for "
             "small ones", Effect.DIFFERS,
         )  # fmt: skip
-    from scipy.spatial.transform import Rotation
-
     S, C = np.zeros(6), np.zeros(6)
     for k, law in laws.items():
         S[k - 1], C[k - 1] = law.get("stiffness", 0.0), law.get("damping", 0.0)
     if not S.any() and not C.any():
         return
-    turn = Rotation.from_matrix(axes.T).as_rotvec()
+    turn = rotation_vectors(axes.T)
     mean = any(t.startswith("PROJECTION") or t == "BUSHING" for t in section.types)
     x = conv.deck.x
     model.bushing(

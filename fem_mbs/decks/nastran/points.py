@@ -12,6 +12,7 @@ from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.late import dataclass
 from fem_mbs.meshes.nastran.cards import Card
 from fem_mbs.meshes.vocabulary import Effect
+from fem_mbs.rotations import rotation_vectors
 
 __all__ = [
     "Bush",
@@ -339,8 +340,6 @@ def bush_of(conv: Conversion, card: Card) -> Bush:
 
 
 def _bush(conv: Conversion, card: Card) -> None:
-    from scipy.spatial.transform import Rotation
-
     bush = bush_of(conv, card)
     law: dict[str, Any] = {
         key: values.tolist()
@@ -350,7 +349,7 @@ def _bush(conv: Conversion, card: Card) -> None:
     if not law:
         conv.note("CBUSH has neither stiffness nor damping", Effect.NONE, card.where)
         return
-    rotation = Rotation.from_matrix(bush.axes.T).as_rotvec()
+    rotation = rotation_vectors(bush.axes.T)
     conv.model.bushing(
         f"CBUSH {card.id}", bush.a, "ground" if bush.b is None else bush.b, point=bush.place.tolist(),
         rotation=rotation.tolist(), **law,

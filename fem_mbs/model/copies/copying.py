@@ -13,9 +13,10 @@ from fem_mbs.declarations.kinds import CELLS, PLACE, PLACES
 from fem_mbs.errors import ModelError
 from fem_mbs.model.connections.joints import Joint
 from fem_mbs.model.copies.movement import Copy, Copying, Movement, reflection
-from fem_mbs.model.copies.rules import RULES, matrix_of, moved
+from fem_mbs.model.copies.rules import RULES, moved
 from fem_mbs.model.materials import CrossSection, LinearMaterial
 from fem_mbs.model.sensors.sensor import SensorRequest
+from fem_mbs.rotations import rotation_matrices
 
 __all__ = ["copies_of"]
 
@@ -47,7 +48,7 @@ def _movement(copy: Copy, dimension: int) -> Movement:
         if axis.shape != (3,) or not axis.any():
             raise ModelError("axis must be 3 numbers, not all 0", owner=copy.thing, key="rotate.axis", value=r.axis)
         point = found.padded([0.0] * dimension if r.point is None else _sized(copy, "rotate.point", r.point, dimension))
-        R = matrix_of(np.deg2rad(r.angle) * axis / np.linalg.norm(axis))
+        R = rotation_matrices(np.deg2rad(r.angle) * axis / np.linalg.norm(axis))
         found = Movement(R, point - R @ point, dimension).after(found)
     if copy.translate is not None:
         shift = found.padded(_sized(copy, "translate", copy.translate, dimension))

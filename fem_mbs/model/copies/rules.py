@@ -44,8 +44,9 @@ from fem_mbs.model.parts.shells import Shell
 from fem_mbs.model.parts.solids import Plane, Pressure, Solid, Traction
 from fem_mbs.model.sensors.sensor import SensorRequest
 from fem_mbs.model.watching import EventRule
+from fem_mbs.rotations import rotation_matrices, rotation_vectors
 
-__all__ = ["RULES", "matrix_of", "moved"]
+__all__ = ["RULES", "moved"]
 
 Rule = Callable[[Any, Copying], dict[str, Any]]
 
@@ -112,26 +113,13 @@ def _plain_value(*names: str) -> Rule:
 
 
 # ---- parts -----------------------------------------------------------------------------------------------------------
-def _rotvec(R: np.ndarray) -> np.ndarray:
-    from scipy.spatial.transform import Rotation
-
-    return Rotation.from_matrix(R).as_rotvec()
-
-
-def matrix_of(rotvec: Any) -> np.ndarray:
-    """Return the rotation matrix of axis times angle [rad]."""
-    from scipy.spatial.transform import Rotation
-
-    return Rotation.from_rotvec(np.asarray(rotvec, float)).as_matrix()
-
-
 def _axes_of(said: Any, c: Copying, angle: Any, rotation: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return axes (3, 3) of the copy, and the reflection S of body axes that makes them right-handed: Q R S."""
     m = c.movement
     R = (
-        matrix_of([0.0, 0.0, angle or 0.0])
+        rotation_matrices([0.0, 0.0, angle or 0.0])
         if m.dimension == 2
-        else matrix_of(rotation if rotation is not None else [0, 0, 0])
+        else rotation_matrices(rotation if rotation is not None else [0, 0, 0])
     )
     S = np.eye(3)
     if m.mirrors:
@@ -146,7 +134,7 @@ def _body(said: RigidBody, c: Copying) -> dict[str, Any]:
     if turned and c.movement.dimension == 2:
         out["angle"] = float(np.arctan2(R[1, 0], R[0, 0]))
     elif turned:
-        out["rotation"] = _rotvec(R).tolist()
+        out["rotation"] = rotation_vectors(R).tolist()
     if c.movement.mirrors and np.ndim(said.inertia) == 2:
         out["inertia"] = (S @ np.asarray(said.inertia, float) @ S).tolist()
     if c.movement.mirrors and said.visual is not None:
@@ -162,7 +150,7 @@ def _mesh(said: PlacedMesh, c: Copying) -> dict[str, Any]:
         else np.zeros(3) + ([0.0, 0.0, said.rotate] if np.ndim(said.rotate) == 0 else np.asarray(said.rotate, float))
     )
     shift = np.zeros(3) if said.translate is None else m.padded(said.translate)
-    placed = Movement(matrix_of(np.deg2rad(turn)), shift, m.dimension)
+    placed = Movement(rotation_matrices(np.deg2rad(turn)), shift, m.dimension)
     if said.mirror is not None:
         placed = reflection(said.mirror, m.dimension).after(placed)
     whole = m.after(placed)
@@ -171,7 +159,7 @@ def _mesh(said: PlacedMesh, c: Copying) -> dict[str, Any]:
         plane = Mirror([1.0, 0.0] if m.dimension == 2 else [1.0, 0.0, 0.0], None)
         out["mirror"] = plane
         whole = reflection(plane, m.dimension).after(whole)
-    vector = np.rad2deg(_rotvec(whole.Q))
+    vector = np.rad2deg(rotation_vectors(whole.Q))
     out["rotate"] = float(vector[2]) if m.dimension == 2 else vector.tolist()
     out["translate"] = whole.t[: m.dimension].tolist()
     return out
@@ -303,7 +291,7 @@ def _bushing(said: Bushing, c: Copying) -> dict[str, Any]:
     plane = c.movement.dimension == 2
     given = said.rotation
     R, S = _axes_of(said, c, given if plane else 0.0, None if plane else given)
-    out["rotation"] = float(np.arctan2(R[1, 0], R[0, 0])) if plane else _rotvec(R).tolist()
+    out["rotation"] = float(np.arctan2(R[1, 0], R[0, 0])) if plane else rotation_vectors(R).tolist()
     if c.movement.mirrors:
         s = np.diag(S)
         D = np.diag([s[0], s[1], -1.0]) if plane else np.diag([*s, *(-s)])
@@ -325,7 +313,7 @@ def _contact(said: Contact | Impact, c: Copying) -> dict[str, Any]:
     if said.surface in ("box", "triangles"):
         plane = c.movement.dimension == 2
         R, _ = _axes_of(said, c, said.rotation if plane else 0.0, None if plane else said.rotation)
-        out["rotation"] = float(np.arctan2(R[1, 0], R[0, 0])) if plane else _rotvec(R).tolist()
+        out["rotation"] = float(np.arctan2(R[1, 0], R[0, 0])) if plane else rotation_vectors(R).tolist()
     return out
 
 
@@ -371,7 +359,7 @@ def _curve(said: Curve, c: Copying) -> dict[str, Any]:
     plane = m.dimension == 2
     R, S = _axes_of(said, c, said.rotation if plane else 0.0, None if plane else said.rotation)
     out: dict[str, Any] = {"position": m.point([0.0] * m.dimension if said.position is None else said.position)}
-    out["rotation"] = float(np.arctan2(R[1, 0], R[0, 0])) if plane else _rotvec(R).tolist()
+    out["rotation"] = float(np.arctan2(R[1, 0], R[0, 0])) if plane else rotation_vectors(R).tolist()
     if m.mirrors:
         out["points"] = (np.asarray(said.points, float) @ S[: m.dimension, : m.dimension]).tolist()
     return out
@@ -422,7 +410,7 @@ def _part(said: MovingPart, c: Copying) -> dict[str, Any]:
     if not np.array_equal(m.Q, np.eye(3)):
         plane = m.dimension == 2
         R, _ = _axes_of(said, c, said.rotation if plane else 0.0, None if plane else said.rotation)
-        out["rotation"] = float(np.arctan2(R[1, 0], R[0, 0])) if m.dimension == 2 else _rotvec(R).tolist()
+        out["rotation"] = float(np.arctan2(R[1, 0], R[0, 0])) if m.dimension == 2 else rotation_vectors(R).tolist()
     return out
 
 

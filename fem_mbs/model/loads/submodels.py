@@ -24,6 +24,7 @@ from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.joint_parts import component_number
 from fem_mbs.model.connections.terms import add_rows
+from fem_mbs.rotations import rotation_matrices
 from fem_mbs.system.locating import locate
 
 __all__ = ["NEAR", "GlobalMotion", "Submodel", "interpolated"]
@@ -60,8 +61,6 @@ def interpolated(
     """Return displacements (t, p, dim) and rotations (t, p, 3) at points (p, dim), NaN where there are none; the
     distances (p,) of the points from the cells, and the largest ones (p,) that the tolerance allows (None: 1/20 of the
     size of the cell)."""
-    from scipy.spatial.transform import Rotation
-
     found = locate(points, motion.x, motion.cells)
     allowed = NEAR * found.size if tolerance is None else np.full(len(points), tolerance)
     u = np.einsum("pk,tpkd->tpd", found.weights, motion.displacement[:, found.nodes])
@@ -74,7 +73,7 @@ def interpolated(
     if off.size:
         arm = points[off] - np.einsum("pk,pkd->pd", found.weights[off], motion.x[found.nodes[off]])
         arms = np.tile(np.pad(arm, ((0, 0), (0, 3 - arm.shape[1]))), (len(u), 1, 1))
-        turned = Rotation.from_rotvec(theta[:, off].reshape(-1, 3)).apply(arms.reshape(-1, 3)).reshape(arms.shape)
+        turned = np.einsum("tpij,tpj->tpi", rotation_matrices(theta[:, off]), arms)
         u[:, off] += (turned - arms)[..., : u.shape[2]]
     return u, theta, found.distance, allowed
 

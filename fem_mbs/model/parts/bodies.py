@@ -33,6 +33,7 @@ from fem_mbs.model.parts.visuals import visuals_of
 from fem_mbs.model.records import Body
 from fem_mbs.properties.beams import SectionLine
 from fem_mbs.properties.stresses import LineGroup
+from fem_mbs.rotations import rotation_matrices
 from fem_mbs.system.blocks import GROUND
 
 __all__ = ["PointMass", "RigidBody", "Spring", "TorsionSpring", "Truss", "add_eccentric"]
@@ -199,13 +200,9 @@ class RigidBody(Declaration):
             inertia = building.number(inertia, owner, "inertia", 0.0)
             building.add_block(self.name, "mass2", [[node]], mass=mass, inertia=inertia)
             return
-        from scipy.spatial.transform import Rotation
-
         J = _inertia_matrix(inertia, owner)
         if self.rotation is not None:
-            building.rotations[node] = Rotation.from_rotvec(
-                building.vector(self.rotation, owner, "rotation")
-            ).as_matrix()
+            building.rotations[node] = rotation_matrices(building.vector(self.rotation, owner, "rotation"))
         building.add_block(self.name, "rigid3", [[node]], mass=mass, **inertia_columns(J))
 
 

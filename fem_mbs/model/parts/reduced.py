@@ -41,6 +41,7 @@ from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 from fem_mbs.parts.moments import moments_of_mass
 from fem_mbs.parts.part import COMPONENTS, Interface, LoadMoments, Moments, ReducedPart
+from fem_mbs.rotations import rotation_matrices
 
 __all__ = ["PlacedPart", "MovingPart", "Reduction", "PartLoad"]
 
@@ -424,9 +425,7 @@ class MovingPart(Declaration):
             given = building.number(self.rotation, owner, "rotation")
             R = np.array([[np.cos(given), -np.sin(given)], [np.sin(given), np.cos(given)]])
         elif self.rotation is not None:
-            from scipy.spatial.transform import Rotation
-
-            given = R = Rotation.from_rotvec(building.vector(self.rotation, owner, "rotation")).as_matrix()
+            given = R = rotation_matrices(building.vector(self.rotation, owner, "rotation"))
 
         shapes, squares = _chosen_shapes(owner, part, self.reference)
         shapes, squares = _chosen(building, owner, shapes, squares, self.modes, self.cutoff)

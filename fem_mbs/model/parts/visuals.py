@@ -10,6 +10,7 @@ from fem_mbs.declarations.kinds import shapes_of
 from fem_mbs.errors import MeshError, ModelError, Owner
 from fem_mbs.late import dataclass
 from fem_mbs.meshes.formats.shapes import box, cylinder, read_shape, sphere
+from fem_mbs.rotations import rotation_matrices
 
 __all__ = ["Visual", "visuals_of"]
 
@@ -43,8 +44,6 @@ def visuals_of(given: Any, owner: Owner, key: str = "visual") -> list[Visual]:
 
 def _visual(shape: dict[str, Any], owner: Owner, key: str) -> Visual:
     """Return the surface of one shape."""
-    from scipy.spatial.transform import Rotation
-
     if "file" in shape:
         try:
             points, triangles = read_shape(shape["file"])
@@ -62,6 +61,6 @@ def _visual(shape: dict[str, Any], owner: Owner, key: str) -> Visual:
         points, triangles = cylinder(float(shape["radius"]), float(shape["length"]))
     else:
         points, triangles = sphere(float(shape["radius"]))
-    R = Rotation.from_rotvec(shape.get("rotation", (0.0, 0.0, 0.0))).as_matrix()
+    R = rotation_matrices(shape.get("rotation", (0.0, 0.0, 0.0)))
     points = points @ R.T + np.asarray(shape.get("position", (0.0, 0.0, 0.0)), float)
     return Visual(points, triangles, shape.get("colour", _COLOUR))

@@ -14,6 +14,7 @@ from fem_mbs.declarations.kinds import FLAG, PLACE, VECTOR, shown
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.late import dataclass
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest, kind_key
+from fem_mbs.rotations import rotation_vectors
 from fem_mbs.solvers.stepping.layout import REC_D, REC_Q, REC_V
 
 __all__ = [
@@ -259,10 +260,8 @@ class _Rotation(Sensor):
     def evaluate(self, values, ledger):
         if self.model.dimension == 2:
             return values - self.model.start_angle(self.node)
-        from scipy.spatial.transform import Rotation
-
         start = self.model.rotation_matrix(self.node)
-        return Rotation.from_matrix(values.reshape(-1, 3, 3) @ start.T).as_rotvec()
+        return rotation_vectors(values.reshape(-1, 3, 3) @ start.T)
 
 
 def rotation_records(system: Any, node: int) -> list[tuple[int, int]]:
@@ -371,8 +370,6 @@ class _Angle(Sensor):
     def vector(self, values):
         if self.model.dimension == 2:
             return None
-        from scipy.spatial.transform import Rotation
-
         turned, at = [], 0
         for n in self.nodes:
             if n >= 0:
@@ -382,7 +379,7 @@ class _Angle(Sensor):
             else:
                 turned.append(np.broadcast_to(np.eye(3), (len(values), 3, 3)))
         relative = np.einsum("nij,nik->njk", turned[0], turned[1])
-        return Rotation.from_matrix(relative).as_rotvec()
+        return rotation_vectors(relative)
 
 
 _POINT = "of a body, in global coordinates of the start; else its node"
