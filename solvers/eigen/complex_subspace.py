@@ -57,19 +57,27 @@ class _Matrix:
             more.data[np.abs(more.data) <= _ROUNDING * np.abs(A.data).max(initial=0.0)] = 0.0
             more.eliminate_zeros()
             if more.nnz <= _THIN * A.nnz:
-                self.more, self.sign = more, sign
+                self.rows = np.flatnonzero(np.diff(more.indptr))
+                self.more, self.sign = more[self.rows], sign
                 break
 
-    def both(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return A X and A^T X."""
-        AX = self.A @ X
+    def projected(self, V: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return V^T A Z, Z^T A V and Z^T A Z."""
+        AZ = self.A @ Z
+        right = V.T @ AZ
         if self.more is None:
-            return AX, self.A.T @ X
-        return AX, self.sign * (AX - self.more @ X)
+            left = (self.A.T @ Z).T @ V
+        else:  # A^T Z = +-(A Z - more Z)
+            left = self.sign * (right - V[self.rows].T @ (self.more @ Z)).T
+        return right, left, Z.T @ AZ
 
     def transposed(self, X: np.ndarray) -> np.ndarray:
         """Return A^T X."""
-        return self.A.T @ X if self.more is None else self.sign * (self.A @ X - self.more @ X)
+        if self.more is None:
+            return self.A.T @ X
+        AX = self.A @ X
+        AX[self.rows] -= self.more @ X
+        return self.sign * AX
 
 
 class GalerkinSubspace:
@@ -112,10 +120,9 @@ class GalerkinSubspace:
         if Z.shape[1]:
             k, j = self.size, Z.shape[1]
             for i, matrix in enumerate(self.matrices):
-                AZ, ATZ = matrix.both(Z)
                 whole = np.empty((k + j, k + j))
                 whole[:k, :k] = self.small[i]
-                whole[:k, k:], whole[k:, :k], whole[k:, k:] = self.V.T @ AZ, (self.V.T @ ATZ).T, Z.T @ AZ
+                whole[:k, k:], whole[k:, :k], whole[k:, k:] = matrix.projected(self.V, Z)
                 self.small[i] = whole
             self.V = np.hstack((self.V, Z))
         return Z
