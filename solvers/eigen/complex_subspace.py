@@ -29,10 +29,10 @@ from fem_mbs.solvers.eigen.quadratic_pencil import QuadraticPencil, absolutely, 
 
 __all__ = ["GalerkinSubspace", "Ritz"]
 
-_START = 4  # blocks of the first space
+_START = 3  # blocks of the first space: corrections make more of a column than random blocks do
 _DEPENDENT = 1e-10  # length of a column outside of the others, over its own, that is rounding
 _OUTSIDE, _PASSES = 0.5, 6  # the same of a column that is known to be outside, but for what rounding has added
-_ALIKE = 0.03  # of the largest residual of unit size: directions with less of it wait for the next round
+_ALIKE = 3e-3  # of the largest residual of unit size: directions with less of it wait for the next round
 _THIN = 0.2  # of the entries: a difference from the transpose with fewer replaces a second product
 _ROUNDING = 1e-15  # of the largest entry
 
