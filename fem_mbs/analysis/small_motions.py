@@ -13,7 +13,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import lsqr
 
 from fem_mbs.analysis.end_state import EndState
-from fem_mbs.analysis.rotors.rotating import choose_frame, constant_frames, rotation_of, steady_rotation
+from fem_mbs.analysis.rotors.rotating import constant_frames, rotation_in_frame, rotation_of, steady_rotation
 from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.analysis.stability.rotation import Rotation
 from fem_mbs.errors import AnalysisError, ModelError
@@ -74,9 +74,9 @@ def linearised(
         rotation = rotation_of(compiled, rotor, speed or 0.0)
         if speed is None:
             rotation = rotation.at(_mean_speed(system, end.state, rotation))
-        lin = steady_rotation(compiled, end.state, rotation, end.time, end.loading)
         if frame != "periodic":
-            return choose_frame(lin, frame, blades), []
+            return rotation_in_frame(compiled, end.state, rotation, end.time, end.loading, frame, blades), []
+        lin = steady_rotation(compiled, end.state, rotation, end.time, end.loading)
         if rotation.speed == 0.0:
             raise ModelError('frame = "periodic" needs a speed', owner=rotation.owner, remedy="give one, or remove it")
         constant_frames(lin)  # refuses states that do not turn with the rotor

@@ -68,9 +68,10 @@ _COVER, _WIDTH = 0.8, 0.6  # parts of a disc's radius by which it covers the ima
 _DISCS = 60
 _POLISH = 4
 _TRIAL, _FINE = (16, 28, 40), 5000  # steps about a trial shift; unknowns from which on it is nearer to zero
-#: Of the Galerkin subspace: columns of its random start over the count, blocks of a probe, vectors at most over the
-#: count and the least of these, and rounds after which the recurrence takes over.
-_WIDTH_OF_START, _BLOCKS_OF_PROBE, _MOST, _LEAST, _GALERKIN_ROUNDS = 4, 3, 12, 120, 40
+#: Of the Galerkin subspace: columns of its random start over the count; columns of a probe, which finds as many copies
+#: at a time, and its blocks; vectors at most over the count, and the least of these; rounds after which the recurrence
+#: takes over.
+_WIDTH_OF_START, _COLUMNS_OF_PROBE, _BLOCKS_OF_PROBE, _MOST, _LEAST, _GALERKIN_ROUNDS = 4, 8, 3, 12, 120, 40
 _CLOSE = 1e3  # times what is wanted: residuals from which on their rounding is looked at
 #: Of the largest residual, a round before: where it shrinks less, rounding leaves no less, or it does not converge; how
 #: often that may be, and what rounding may leave, times what is wanted.
@@ -355,7 +356,7 @@ class _ComplexProblem:
                     none = np.zeros((0, need), complex)
                     return Pairs(p[:need], x, none, w, none)
                 known, before, stalls = found, np.inf, 0
-                space.explore(_PROBE, _BLOCKS_OF_PROBE)
+                space.explore(_COLUMNS_OF_PROBE, _BLOCKS_OF_PROBE)
                 self.pencil.effort.restarts += 1
                 continue
             before = worst

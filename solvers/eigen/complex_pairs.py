@@ -46,6 +46,7 @@ _ROUNDED = 1e-16
 SAME = 1e-7
 _CLUSTER = 1e-9  # relative distance within which left vectors are made bi-orthogonal to all right ones of a cluster
 _RIGID = 1e-11  # |K x| of a rigid motion over | |K| |x| |
+_CORRECTIONS, _LEFT = 12, 0.1  # of rigid motions by nearby factors; part of these forces that they may leave
 _COLUMN = 1e-8  # column of K over its largest entry, below which it may be round-off
 _REAL = 1e-9  # imaginary part of a real eigenvalue that was found in complex arithmetic
 #: Relative distance from an eigenvalue at which its vectors are improved.
@@ -139,7 +140,8 @@ def null_space_near(inverse: Inverse, vectors: np.ndarray, transposed: bool) -> 
     """Return an orthonormal basis (n, r) of the solutions of K x + G^T y = 0, G x = 0 in the span of the vectors (n,
     k).
 
-    It results from some subspace iterations about the shift; ``transposed`` takes K^T.
+    It results from some subspace iterations about the shift; where only the symmetric part has factors, from
+    corrections by these, as far as they converge.  ``transposed`` takes K^T.
     """
     pencil, s = inverse.pencil, inverse.s
     if vectors.shape[1] == 0:
@@ -149,12 +151,36 @@ def null_space_near(inverse: Inverse, vectors: np.ndarray, transposed: bool) -> 
     size = np.linalg.norm(vectors, axis=0)
     u, sizes, _ = np.linalg.svd(vectors[:, size > 0.0] / size[size > 0.0], full_matrices=False)
     X = u[:, sizes > 1e-4 * sizes[0]]
+    if inverse.approximate:
+        X, force, done = _corrected(inverse, X, transposed)
+        if done:
+            return _unresisted(pencil, X, force, transposed)
     C, M = (pencil.CT, pencil.MT) if transposed else (pencil.C, pencil.M)
     for _ in range(2 if inverse.approximate else 4):  # the vectors of a Galerkin subspace are good already
         new, _ = inverse.factors.solve(s * (C @ X) + s**2 * (M @ X), transposed)
         force = s * (C @ (X - new)) + s**2 * (M @ (X - new))
         X, triangle = np.linalg.qr(new)
         force = np.linalg.solve(triangle.T, force.T).T
+    return _unresisted(pencil, X, force, transposed)
+
+
+def _corrected(inverse: Inverse, X: np.ndarray, transposed: bool) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Return X (n, k) less corrections H^-1 K X until rounding leaves the forces, orthonormal, with its forces K X,
+    and whether all of these are small: else some of X are no rigid motions, or H is far from K."""
+    K = inverse.pencil.KT if transposed else inverse.pencil.K
+    force, before = K @ X, np.inf
+    for _ in range(_CORRECTIONS):
+        worst = float(np.linalg.norm(force, axis=0).max())
+        if worst > 0.5 * before or worst == 0.0:
+            break
+        X, before = np.linalg.qr(X - inverse.factors.nearly(force))[0], worst
+        force = K @ X
+    size = np.linalg.norm(absolutely(inverse.pencil.K, np.abs(X), transposed), axis=0)
+    return X, force, bool((np.linalg.norm(force, axis=0) <= _LEFT * _RIGID * size).all())
+
+
+def _unresisted(pencil: QuadraticPencil, X: np.ndarray, force: np.ndarray, transposed: bool) -> np.ndarray:
+    """Return those (n, r) of the span of X (n, k), orthonormal, whose share of the forces K X is rounding."""
     _, sizes, turn = np.linalg.svd(force, full_matrices=False)
     X = (X @ turn.conj().T)[:, ::-1]
     return X[:, sizes[::-1] <= _RIGID * np.linalg.norm(absolutely(pencil.K, np.abs(X), transposed), axis=0)]

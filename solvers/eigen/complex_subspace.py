@@ -29,10 +29,10 @@ from fem_mbs.solvers.eigen.quadratic_pencil import QuadraticPencil, absolutely, 
 
 __all__ = ["GalerkinSubspace", "Ritz"]
 
-_START = 4  # blocks of the first space
+_START = 3  # blocks of the first space: corrections make more of a column than random blocks do
 _DEPENDENT = 1e-10  # length of a column outside of the others, over its own, that is rounding
 _OUTSIDE, _PASSES = 0.5, 6  # the same of a column that is known to be outside, but for what rounding has added
-_ALIKE = 0.03  # of the largest residual of unit size: directions with less of it wait for the next round
+_ALIKE = 3e-3  # of the largest residual of unit size: directions with less of it wait for the next round
 _THIN = 0.2  # of the entries: a difference from the transpose with fewer replaces a second product
 _ROUNDING = 1e-15  # of the largest entry
 
@@ -57,19 +57,27 @@ class _Matrix:
             more.data[np.abs(more.data) <= _ROUNDING * np.abs(A.data).max(initial=0.0)] = 0.0
             more.eliminate_zeros()
             if more.nnz <= _THIN * A.nnz:
-                self.more, self.sign = more, sign
+                self.rows = np.flatnonzero(np.diff(more.indptr))
+                self.more, self.sign = more[self.rows], sign
                 break
 
-    def both(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return A X and A^T X."""
-        AX = self.A @ X
+    def projected(self, V: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return V^T A Z, Z^T A V and Z^T A Z."""
+        AZ = self.A @ Z
+        right = V.T @ AZ
         if self.more is None:
-            return AX, self.A.T @ X
-        return AX, self.sign * (AX - self.more @ X)
+            left = (self.A.T @ Z).T @ V
+        else:  # A^T Z = +-(A Z - more Z)
+            left = self.sign * (right - V[self.rows].T @ (self.more @ Z)).T
+        return right, left, Z.T @ AZ
 
     def transposed(self, X: np.ndarray) -> np.ndarray:
         """Return A^T X."""
-        return self.A.T @ X if self.more is None else self.sign * (self.A @ X - self.more @ X)
+        if self.more is None:
+            return self.A.T @ X
+        AX = self.A @ X
+        AX[self.rows] -= self.more @ X
+        return self.sign * AX
 
 
 class GalerkinSubspace:
@@ -112,10 +120,9 @@ class GalerkinSubspace:
         if Z.shape[1]:
             k, j = self.size, Z.shape[1]
             for i, matrix in enumerate(self.matrices):
-                AZ, ATZ = matrix.both(Z)
                 whole = np.empty((k + j, k + j))
                 whole[:k, :k] = self.small[i]
-                whole[:k, k:], whole[k:, :k], whole[k:, k:] = self.V.T @ AZ, (self.V.T @ ATZ).T, Z.T @ AZ
+                whole[:k, k:], whole[k:, :k], whole[k:, k:] = matrix.projected(self.V, Z)
                 self.small[i] = whole
             self.V = np.hstack((self.V, Z))
         return Z

@@ -104,7 +104,7 @@ class Elimination:
             Td = self.T[columns]
             side = Td.T @ K[columns]
             inner = side[:, columns] @ Td
-            reduced = reduced + side[:, self.free] + rows[:, columns] @ Td + inner
+            reduced = reduced + (side[:, self.free] + rows[:, columns] @ Td + inner)  # few entries, then all
         return csr_matrix(reduced)
 
     def reduce_force(self, f: np.ndarray, K: csr_matrix | None = None) -> np.ndarray:

@@ -23,7 +23,7 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import csc_matrix
+from scipy.sparse import csc_matrix, csr_matrix
 
 from fem_mbs.solvers.linear.factors import Pencil, PositiveFactors
 from fem_mbs.solvers.linear.krylov import flexible_gmres
@@ -129,39 +129,52 @@ class PositivePart:
     @cached_property
     def _space(self) -> tuple[np.ndarray, np.ndarray]:
         """Return V (n, j) and the inverse (j, j) of V^T N V; the first solution computes them, symmetric matrices
-        need none."""
-        n = self.N.shape[0]
-        V = np.zeros((n, 0))
-        if abs(self.N - self.NT).max() <= _SKEW * self.size:
+        need none.
+
+        Forces H X come along with the vectors X, which are solutions for them: none are products with H.
+        """
+        n, S = self.N.shape[0], self._skew()
+        V, HV = np.zeros((n, 0)), np.zeros((n, 0))
+        if S.nnz == 0:
             return V, np.zeros((0, 0))
         X = np.random.default_rng(_SEED).standard_normal((n, min(_BLOCK, n)))
         for _ in range(_POWERS):
-            X = self._apply(0.5 * (self.N @ X - self.NT @ X))
-            whole = self._sizes(X)
+            HX = S @ X
+            X = self._apply(HX)
+            whole = _sizes(X, HX)
             for _ in range(2):  # the second time for what rounding has left
-                X = X - V @ (V.T @ self._symmetric(X))
-            X = X[:, self._sizes(X) > _INSIDE * whole]
+                part = V.T @ HX
+                X, HX = X - V @ part, HX - HV @ part
+            some = _sizes(X, HX) > _INSIDE * whole
+            X, HX = X[:, some], HX[:, some]
             if X.shape[1] == 0:
                 break  # few forces are skew: V holds all
             for _ in range(2):
-                X = self._orthonormal(X)
-            V = np.hstack((V, X))
+                X, HX = _orthonormal(X, HX)
+            V, HV = np.hstack((V, X)), np.hstack((HV, HX))
         return V, np.linalg.inv(V.T @ (self.N @ V))
 
-    def _symmetric(self, X: np.ndarray) -> np.ndarray:
-        """Return H X (n, k)."""
-        return 0.5 * (self.N @ X + self.NT @ X)
+    def _skew(self) -> csr_matrix:
+        """Return the skew part S (n, n), without what is rounding; often few entries."""
+        S = csr_matrix(self.N - self.NT)
+        S.data[np.abs(S.data) <= _SKEW * self.size] = 0.0
+        S.eliminate_zeros()
+        return 0.5 * S
 
-    def _sizes(self, X: np.ndarray) -> np.ndarray:
-        """Return the lengths (k,) of X (n, k) in the inner product of H."""
-        return np.sqrt(np.maximum(np.einsum("ik,ik->k", X, self._symmetric(X)), 0.0))
 
-    def _orthonormal(self, X: np.ndarray) -> np.ndarray:
-        """Return a basis (n, j) of the span of X (n, k), orthonormal in the inner product of H, without dependent
-        vectors."""
-        size = self._sizes(X)
-        X = X[:, size > 0.0] / size[size > 0.0]
-        product = X.T @ self._symmetric(X)
-        values, vectors = np.linalg.eigh(0.5 * (product + product.T))
-        keep = values > _DEPENDENT * values.max(initial=0.0)
-        return X @ (vectors[:, keep] / np.sqrt(values[keep]))
+def _sizes(X: np.ndarray, HX: np.ndarray) -> np.ndarray:
+    """Return the lengths (k,) of X (n, k) in the inner product of H."""
+    return np.sqrt(np.maximum(np.einsum("ik,ik->k", X, HX), 0.0))
+
+
+def _orthonormal(X: np.ndarray, HX: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return a basis (n, j) of the span of X (n, k), orthonormal in the inner product of H, without dependent vectors,
+    and H times it."""
+    size = _sizes(X, HX)
+    some = size > 0.0
+    X, HX = X[:, some] / size[some], HX[:, some] / size[some]
+    product = X.T @ HX
+    values, vectors = np.linalg.eigh(0.5 * (product + product.T))
+    keep = values > _DEPENDENT * values.max(initial=0.0)
+    turn = vectors[:, keep] / np.sqrt(values[keep])
+    return X @ turn, HX @ turn

@@ -7,8 +7,19 @@ import pytest
 from solid_meshes import box_mesh
 
 from fem_mbs import Model, ModelError, solve
-from fem_mbs.analysis.rotors.rotating import CONSTANT, choose_frame, constant_frames, rotation_of, steady_rotation
+from fem_mbs.analysis.rotors import rotating
+from fem_mbs.analysis.rotors.rotating import (
+    CONSTANT,
+    choose_frame,
+    constant_frames,
+    rotation_in_frame,
+    rotation_of,
+    steady_rotation,
+)
+from fem_mbs.analysis.stability import linearisation
 from fem_mbs.solvers.eigen.complex_modes import complex_modes
+from fem_mbs.solvers.linear import saddle_factors
+from fem_mbs.solvers.linear.libraries import cholmod_status
 
 
 def two_discs(stiffness=(0.8e6, 1e6), n=6, section=("circle", {"diameter": 0.05}), axis=(1.0, 0.0, 0.0)):
@@ -64,6 +75,40 @@ def test_choice_of_frames():
     with pytest.raises(ModelError, match="periodic in every frame"):
         choose_frame(both)
     assert choose_frame(turning(two_discs(section=flat), 0.0)).frame == "fixed"
+
+
+@pytest.mark.skipif(not cholmod_status()[0], reason="scikit-sparse is not installed")
+@pytest.mark.parametrize("bearings", [(5e7, 5e7), (5e7, 0.99999 * 5e7)])
+def test_frames_by_the_factors_of_the_steady_rotation(monkeypatch, bearings):
+    """A flat bar of solids: the motions that these factors give see what those with factors of their own see."""
+    monkeypatch.setattr(linearisation, "LARGE", 0)
+    monkeypatch.setattr(saddle_factors, "LARGE", 0)
+    m = Model(3)
+    m.mesh("bar", box_mesh("hexahedron", (6, 2, 2), (1.0, 0.1, 0.08)))
+    m.solid_material("steel", E=2.1e11, nu=0.3, density=7850.0)
+    m.solids("solid", "bar", "steel")
+    for end, face in (("left", "x0"), ("right", "x1")):
+        m.node(end, (float(face[1]), 0.05, 0.04))
+        m.coupling(f"face {end}", end, f"bar:{face}")
+        for axis, k in zip("yz", bearings, strict=True):
+            m.nodal_spring(f"bearing {end} {axis}", end, axis, k, 5e3)
+    m.fix("left", ["x"])
+    m.rotor("rotor", axis=(1.0, 0.0, 0.0), point=(0.0, 0.05, 0.04))
+    compiled = m.compile()
+    given = compiled, compiled.system.initial_state(), rotation_of(compiled, m.rotors["rotor"], 300.0)
+    own = constant_frames(steady_rotation(*given))
+    assert own["fixed"] > 1e-3
+    monkeypatch.setattr(rotating, "_slow_motions", None)  # no factors of its own
+    lin, near = rotating._steady(*given, 0.0, None, None)
+    seen = dict(rotating._changes(lin, False, near))
+    if bearings[0] == bearings[1]:
+        assert rotation_in_frame(*given).frame == "rotating"
+        assert max(seen["rotating"], own["rotating"]) < 1e-8
+    else:
+        assert seen == pytest.approx(own, rel=0.5)
+        assert own["rotating"] > CONSTANT
+        with pytest.raises(ModelError, match="periodic in every frame"):
+            rotation_in_frame(*given)
 
 
 def test_small_differences_are_seen_on_fine_meshes():

@@ -29,7 +29,9 @@ from fem_mbs.solvers.linear.service import factor
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.states import rotated
 
-__all__ = ["CONSTANT", "choose_frame", "constant_frames", "rotation_of", "steady_rotation", "turned"]
+__all__ = [
+    "CONSTANT", "choose_frame", "constant_frames", "rotation_in_frame", "rotation_of", "steady_rotation", "turned",
+]  # fmt: skip
 
 #: Change of coefficients by the turn of a rotor below which they count as constant.
 CONSTANT = 1e-6
@@ -61,6 +63,22 @@ def steady_rotation(
         ModelError: joints or motions do not let it turn so.
         AnalysisError: there is no such state near the given one, or Newton's method does not find it.
     """
+    return _steady(compiled, state, rotation, t, loading, parts)[0]
+
+
+def rotation_in_frame(
+    compiled: CompiledModel, state: S.State, rotation: Rotation, t: float = 0.0, loading: Loading | None = None,
+    frame: str = "auto", blades: bool = False,
+) -> Linearisation:  # fmt: skip
+    """Return what `choose_frame` does of `steady_rotation`; the factors of the one serve the other."""
+    return _chosen(*_steady(compiled, state, rotation, t, loading, None), frame, blades)
+
+
+def _steady(
+    compiled: CompiledModel, state: S.State, rotation: Rotation, t: float, loading: Loading | None,
+    parts: SteadyParts | None,
+) -> tuple[Linearisation, _Tangent | None]:  # fmt: skip
+    """Return what `steady_rotation` does, and the last tangent of the search, None where the state was one."""
     system = compiled.system
     now, before, least, slow, pin, tangent = state, np.inf, np.inf, 0, None, None
     for _ in range(_ITERATIONS):
@@ -73,11 +91,11 @@ def steady_rotation(
             np.abs(force[lin.first : -1]) <= rounding[lin.first : -1]
         ).all():
             if tangent is None or now is state:
-                return lin
+                return lin, None
             step = tangent.step(force)
             if _size(system, step) > 1e-3 * before:
-                return lin  # at critical speeds increments would be arbitrary
-            return Linearisation(compiled, lin.moved(step), t, loading, rotation, parts=parts)
+                return lin, tangent  # at critical speeds increments would be arbitrary
+            return Linearisation(compiled, lin.moved(step), t, loading, rotation, parts=parts), tangent
         if pin is None:
             pin = _free_spin(lin, rounding)
         tangent = tangent or _Tangent(lin, pin)
@@ -87,9 +105,9 @@ def steady_rotation(
         slow = slow + 1 if most > 0.5 * least else 0
         if most <= _SMALL:
             # with it: forces left over, however small the increments, would hold or turn what spins freely
-            return Linearisation(compiled, lin.moved(step), t, loading, rotation, parts=parts)
+            return Linearisation(compiled, lin.moved(step), t, loading, rotation, parts=parts), tangent
         if slow >= 2 and least < 1e-8:
-            return lin
+            return lin, tangent
         if not np.isfinite(most) or most > 1e3:
             break
         if most > _CHORD * before:
@@ -142,13 +160,12 @@ class _Tangent:
 
     def __init__(self, lin: Linearisation, pin: int):
         self.lin, self.pin = lin, pin
-        M, C, K = lin.whole()
-        P = lin.transport(lin.steady.nodes)
-        A = csr_matrix(K + C @ P + M @ (P @ P))
+        A = self._matrix()
         if lin.elimination is not None:
-            self.A = A[: lin.first][:, : lin.first]
+            lin.release()  # large parts need the memory
+            self.A = A[: lin.first, : lin.first]
             found = lin.eliminate(None, pin) if pin >= 0 else lin.elimination
-            self.solve = _factored(found.reduce(self.A), None)
+            self.factors = _Factors(found.reduce(self.A), None)
             return
         d, G, columns = lin.dofs, lin.G, lin.columns
         if pin >= 0:
@@ -156,7 +173,12 @@ class _Tangent:
             G, columns = vstack((G, row)).tocsr(), hstack((columns, row.T))
         self.keep = independent_rows(G, np.ones(d.size))
         keep = np.flatnonzero(self.keep)
-        self.solve = _factored(A[d][:, d], csr_matrix(G[keep]), csr_matrix(columns)[:, keep])
+        self.factors = _Factors(A[d][:, d], csr_matrix(G[keep]), csr_matrix(columns)[:, keep])
+
+    def _matrix(self) -> csr_matrix:
+        M, C, K = self.lin.whole()
+        P = self.lin.transport(self.lin.steady.nodes)
+        return csr_matrix(K + C @ P + M @ (P @ P))
 
     def step(self, force: np.ndarray) -> np.ndarray:
         """Return increments u (N,) of A u + G^T y = -f, G u = -g with what a state leaves, (f, g) (N,)."""
@@ -166,27 +188,62 @@ class _Tangent:
         u = np.zeros(lin.system.n_dof)
         if lin.elimination is not None:
             found = lin.eliminate(-gap, self.pin)
-            u[: lin.first] = found.expand(self.solve(found.reduce_force(-force[: lin.first], self.A)))
+            u[: lin.first] = found.expand(self.factors.solve(found.reduce_force(-force[: lin.first], self.A)))
             return u
         gap = np.append(gap, 0.0) if self.pin >= 0 else gap
-        u[lin.dofs] = self.solve(np.concatenate((-force[lin.dofs], -gap[self.keep])))
+        u[lin.dofs] = self.factors.solve(np.concatenate((-force[lin.dofs], -gap[self.keep])))
         return u
 
+    def slow_motions(self, at: Linearisation) -> np.ndarray | None:
+        """Return motions (N, k) of low frequencies, roughly, at a state nearby: by the symmetric part of the factors,
+        the free spin among them; None where that has no factors."""
+        if not self.factors.nearby or self.lin.elimination is None or at.elimination is None:
+            return None
+        T, first, size = self.lin.eliminate(None, self.pin).T, at.first, self.factors.size[:, None]
+        M = at.mass[:first, :first]
+        X = _iterated(lambda Y: self.factors.nearly(T.T @ (M @ (T @ (Y / size))) / size), T.shape[1], _PROBES)
+        X = T @ (X / size)
+        if self.pin >= 0:
+            spin = at.velocity()[:first, None]
+            X = np.hstack((X, spin * (np.abs(X).max() / np.abs(spin).max())))
+        found = at.elimination  # the constraints of that state
+        X = np.vstack((found.T @ X[found.free], np.zeros((at.system.n_dof - first, X.shape[1]))))
+        MX, KX = at.mass @ X, at.tangent.K @ X
+        return X @ _ritz(X, MX, KX + at.steady.speed**2 * MX)
 
-def _factored(A, G, columns=None) -> Callable[[np.ndarray], np.ndarray]:
-    """Return u (n,) of A u + columns y = f, G u = g as a function of (f, g); what moves freely stays."""
-    n = A.shape[0]
-    size = abs(A).max(axis=1).toarray().ravel() * abs(A).max(axis=0).toarray().ravel()
-    size = np.where(size > 0.0, size, size.max(initial=0.0) or 1.0) ** 0.25
-    D = diags(1.0 / size)
-    A = csc_matrix(D @ (A + _FREE * diags(size**2)) @ D)
-    G = csr_matrix((0, n)) if G is None else G @ D
-    norm = np.sqrt(np.asarray(G.power(2).sum(axis=1)).ravel())
-    if norm.size:
-        G, columns = csr_matrix(diags(1.0 / norm) @ G), csr_matrix(D @ columns @ diags(1.0 / norm))
-    factors = factor(A, G, "general", columns=columns)
-    scale = np.concatenate((size, norm))
-    return lambda right: factors.solve_full(right / scale)[:n] / size
+
+class _Factors:
+    """Factors of A (n, n) with constraints G (m, n) and columns (n, m), for solutions of A u + columns y = f, G u = g;
+    what moves freely stays.
+
+    ``size`` (n,): of the unknowns; those of the factors are size u, with forces f / size.
+    """
+
+    def __init__(self, A, G, columns=None):
+        self.n = n = A.shape[0]
+        size = abs(A).max(axis=1).toarray().ravel() * abs(A).max(axis=0).toarray().ravel()
+        self.size = size = np.where(size > 0.0, size, size.max(initial=0.0) or 1.0) ** 0.25
+        D = diags(1.0 / size)
+        A = csc_matrix(D @ (A + _FREE * diags(size**2)) @ D)
+        G = csr_matrix((0, n)) if G is None else G @ D
+        norm = np.sqrt(np.asarray(G.power(2).sum(axis=1)).ravel())
+        if norm.size:
+            G, columns = csr_matrix(diags(1.0 / norm) @ G), csr_matrix(D @ columns @ diags(1.0 / norm))
+        self._factors = factor(A, G, "general", columns=columns)
+        self._scale = np.concatenate((size, norm))
+
+    def solve(self, right: np.ndarray) -> np.ndarray:
+        """Return u (n,) of (f, g) (n + m,)."""
+        return self._factors.solve_full(right / self._scale)[: self.n] / self.size
+
+    @property
+    def nearby(self) -> bool:
+        """Return whether `nearly` serves: the symmetric part has factors."""
+        return self._factors.positive is not None
+
+    def nearly(self, right: np.ndarray) -> np.ndarray:
+        """Return size u (n, k) of f / size (n, k) with the symmetric part of A in place of it."""
+        return self._factors.nearly(right)
 
 
 def _size(system, u: np.ndarray) -> float:
@@ -284,6 +341,11 @@ def choose_frame(lin: Linearisation, frame: str = "auto", blades: bool = False) 
             key="frame",
             value=frame,
         )
+    return _chosen(lin, None, frame, blades)
+
+
+def _chosen(lin: Linearisation, near: _Tangent | None, frame: str, blades: bool) -> Linearisation:
+    """Return what `choose_frame` does; ``near``: the tangent of a rotation nearby, None: there is none."""
     rotation = lin.steady
     if rotation is None:
         if frame not in FRAMES[:2]:
@@ -294,7 +356,7 @@ def choose_frame(lin: Linearisation, frame: str = "auto", blades: bool = False) 
     if rotation.speed == 0.0:
         return lin.seen_from("fixed" if frame == "auto" else frame)
     if frame != "auto":
-        change = constant_frames(lin, blades)[frame]
+        change = dict(_changes(lin, blades, near))[frame]
         if change > CONSTANT:
             raise ModelError(
                 f"the coefficients are not constant in the {frame} frame (they change by {change:.1e} as it turns)",
@@ -303,7 +365,7 @@ def choose_frame(lin: Linearisation, frame: str = "auto", blades: bool = False) 
             )
         return lin.seen_from(frame)
     found = {}
-    for name, change in _changes(lin, blades):
+    for name, change in _changes(lin, blades, near):
         if change <= CONSTANT:
             return lin.seen_from(name)
         found[name] = change
@@ -334,11 +396,16 @@ def constant_frames(lin: Linearisation, blades: bool = False) -> dict[str, float
     return dict(_changes(lin, blades))
 
 
-def _changes(lin: Linearisation, blades: bool) -> Iterator[tuple[str, float]]:
-    """Yield what `constant_frames` returns, frame by frame: the search may end at the first that serves."""
+def _changes(lin: Linearisation, blades: bool, near: _Tangent | None = None) -> Iterator[tuple[str, float]]:
+    """Yield what `constant_frames` returns, frame by frame: the search may end at the first that serves.
+
+    Args:
+        near: the tangent of a rotation nearby, whose factors make others superfluous.
+    """
     there = turned(lin, _ANGLE)
     _check_steady(lin, there)
-    motions = _slow_motions(lin)
+    motions = None if near is None else near.slow_motions(lin)
+    motions = _slow_motions(lin) if motions is None else motions
     for frame in ("fixed", "rotating", MULTI_BLADE):
         if frame == MULTI_BLADE:
             if not blades or lin.blades is None:
@@ -387,18 +454,28 @@ def _slow_motions(lin: Linearisation) -> np.ndarray:
     factors = factor(csc_matrix(scale @ A @ scale), rows, "general")
     # the matrix is symmetric, and one application of its factors is good enough
     solve = (lambda b: factors.solve(b)[0]) if factors.positive is None else factors.nearly
-    count = min(_PROBES, A.shape[0] - rows.shape[0])
-    X = np.random.default_rng(11).standard_normal((A.shape[0], count))
     mass, stiffness = scale @ M @ scale, scale @ A @ scale
+    X = _iterated(lambda Y: solve(mass @ Y), A.shape[0], min(_PROBES, A.shape[0] - rows.shape[0]))
+    return T @ (scale @ (X @ _ritz(X, mass @ X, stiffness @ X)))
+
+
+def _iterated(operator: Callable[[np.ndarray], np.ndarray], n: int, count: int) -> np.ndarray:
+    """Return ``count`` vectors (n, k) or fewer after some subspace iterations, orthonormal."""
+    X = np.random.default_rng(11).standard_normal((n, count))
     for _ in range(3):
-        X, r, _ = qr(solve(mass @ X), mode="economic", pivoting=True)
+        X, r, _ = qr(operator(X), mode="economic", pivoting=True)
         size = np.abs(np.diag(r))
         X = X[:, size > _RANK * size.max(initial=0.0)]  # more than there are masses: nothing but rounding
-    small = X.T @ (mass @ X)
-    values, vectors = eigh(small)
-    X = X @ vectors[:, values > 1e-14 * values.max(initial=0.0)]
-    small, large = X.T @ (mass @ X), X.T @ (stiffness @ X)
-    return T @ (scale @ (X @ eigh(0.5 * (large + large.T), 0.5 * (small + small.T))[1]))
+    return X
+
+
+def _ritz(X: np.ndarray, MX: np.ndarray, AX: np.ndarray) -> np.ndarray:
+    """Return the coefficients (k, j) of motions in the span of X (n, k) that are orthonormal by the mass and orthogonal
+    by A; what has no mass is left out."""
+    values, vectors = eigh(X.T @ MX)
+    turn = vectors[:, values > 1e-14 * values.max(initial=0.0)]
+    small, large = (turn.T @ (X.T @ BX) @ turn for BX in (MX, AX))
+    return turn @ eigh(0.5 * (large + large.T), 0.5 * (small + small.T))[1]
 
 
 def _difference(a: Linearisation, b: Linearisation, full: np.ndarray, R: csr_matrix | None) -> float:

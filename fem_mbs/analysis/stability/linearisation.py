@@ -197,10 +197,9 @@ class Linearisation:
     @cached_property
     def mass(self) -> csr_matrix:
         """Return M (N, N) in all frames, without stored zeros: two of three entries of a solid's mass are zero."""
-        M = self.tangent.M
-        keep = M.data != 0.0
-        indptr = np.concatenate(([0], np.cumsum(keep)))[M.indptr]
-        return csr_matrix((M.data[keep], M.indices[keep], indptr), shape=M.shape)
+        M = self.tangent.M.copy()
+        M.eliminate_zeros()
+        return M
 
     def products(self, X: np.ndarray, absolute: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return M X, C X and K X (N, k) in the frame, X (N, k) over all dofs, without the matrices of that frame.
@@ -441,7 +440,7 @@ class Linearisation:
             M, C, K, T = self._balanced(self.M, self.C, self.K, T)
             return M, C, K, self.G if self.G.shape[0] else None, T
         found = self.elimination
-        M, C, K = (found.reduce(a[: self.first][:, : self.first]) for a in self.whole())
+        M, C, K = (found.reduce(a[: self.first, : self.first]) for a in self.whole())
         T = vstack((found.T, csr_matrix((N - self.first, found.T.shape[1])))).tocsr()
         M, C, K, T = self._balanced(M, C, K, T)
         return M, C, K, None, T
