@@ -333,11 +333,11 @@ class Compiled:
 
     def watched(self, block: Block, state: S.State) -> np.ndarray:
         """Return the quantities (n, watched) that limit the elements of a block, at row 1 of ``state``."""
-        table = np.zeros((block.size, block.type.watched))
+        table, n = np.zeros((block.size, block.type.watched)), block.size
         evaluate(
-            C.runner(block.type.report, block.size * block.type.local_dofs**2), C.WATCH, 0, block.size, np.zeros(C.N_CTL),
-            block.par, block.dof, block.rot, self.block_history(block), np.zeros((1, 3)), state.Q, state.D, state.V,
-            state.DD, state.U, table, np.zeros((0, 0, 0)),
+            C.runner(block.type.report, n * block.type.local_dofs**2), C.WATCH, 0, n, np.zeros(C.N_CTL), block.par,
+            block.dof, block.rot, self.block_history(block), np.zeros((1, 3)), state.Q, state.D, state.V, state.DD,
+            state.U, table, np.zeros((0, 0, 0)),
         )  # fmt: skip
         return table
 
