@@ -14,12 +14,12 @@ __all__ = ["ElementType", "Watch", "element_type", "element_types"]
 class Watch:
     """Describes a quantity that limits the validity of an element.
 
-    ``values(par, dof, rot, Q, D)`` returns it (n,) at a state Q (N,), D (nr, ..).  ``warn`` and ``limit`` are the
+    The job WATCH of the report kernel writes it, in the order of the type's watches.  ``warn`` and ``limit`` are the
     bounds of a warning and of an error, ``what`` names the quantity, ``remedy`` completes the message.
-    ``from_start``: the value that an element has at the start (curved beams) does not count.
+    ``from_start``: the value that an element has at the start (curved beams) does not count.  ``history``: column of
+    the history variables that holds the largest value of all steps so far, -1: the job WATCH writes the present one.
     """
 
-    values: Any
     warn: float
     limit: float
     what: str
@@ -27,6 +27,7 @@ class Watch:
     kind: str = "Beam"
     unit: str = "rad"
     from_start: bool = False
+    history: int = -1
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,11 @@ class ElementType:
     def node_dofs(self) -> int:
         """Return the number of local unknowns without multipliers: those of the ends, then scalar ones."""
         return self.ends * self.end_dofs + self.scalars
+
+    @property
+    def watched(self) -> int:
+        """Return the number of quantities that the job WATCH writes."""
+        return sum(watch.history < 0 for watch in self.watches)
 
     @property
     def local_dofs(self) -> int:

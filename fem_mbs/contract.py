@@ -149,6 +149,7 @@ COMMIT = 2  # state 1 has been accepted: update hist (called after LEDGER and OU
 START = 3  # both rows hold the initial state: fill hist
 SAMPLE = 4  # users' forces only: fe = the arguments of their functions at the present iterate
 STRESSES = 5  # types with `stresses` only: fe[:, :stresses] = the argument of the type's `prestress`
+WATCH = 6  # types with `watched` only: fe[:, :watched] = the quantities of their watches at state 1
 
 # --- columns of the ledger -----------------------------------------------------------------------------------------
 KINETIC, STRAIN, POTENTIAL = 0, 1, 2  # [J] at state 1

@@ -576,7 +576,9 @@ def _shell(cell, damping=0.0):
         X, c = _SHELLS[cell], shell.Columns(shell.CELLS[cell])
         S, R = _matrix(rng, c.strains), rng.normal(size=(8, c.strains))
         turned = np.array([triad(rng) for _ in X]) if damping else np.tile(np.eye(3), (len(X), 1, 1))
-        row = shell.shell_rows(X[None], 0.1 * rng.normal(size=(1, len(X))), S[None], R[None], damping, turned[None])[0]
+        row = shell.shell_rows(
+            X[None], 0.1 * rng.normal(size=(1, len(X))), S[None], R[None], damping, turned[None], 0.01
+        )[0]
         row[c.stress : c.stress + c.strains] = rng.normal(size=c.strains)
         row[c.function], row[c.thermal :] = 0.0, 0.1 * rng.normal(size=c.strains)
         return row

@@ -56,13 +56,14 @@ from fem_mbs.contract import (
     STRAIN,
     STRESSES,
     TANGENT,
+    WATCH,
     WV,
     H,
     inner,
     kernel,
 )
 from fem_mbs.elements.beams.beam2d_common import OUTPUTS, constraint_tangent, force_tangent, section_forces
-from fem_mbs.elements.beams.stretch import plane_stretch
+from fem_mbs.elements.beams.limits import STRETCH, plane_limits
 from fem_mbs.elements.kinematics import relative_angle
 from fem_mbs.elements.registry import ElementType, Watch
 
@@ -308,6 +309,8 @@ def strains(par, dof, rot, Q, D, state, e):
 
 @inner
 def report_block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, inextensible):
+    if job == WATCH:
+        plane_limits(e0, e1, par, dof, Q, LENGTH, False, fe)
     if job != LEDGER and job != OUTPUT and job != STRESSES:
         return
     one_state = ctl[RULE] == ONE_STATE
@@ -359,14 +362,9 @@ def prestress(par, stresses, factor):
     return par
 
 
-def turn_within(par, dof, rot, Q, D):
-    """Return the angle (n,) [rad] between the end sections of each element."""
-    return np.abs(Q[dof[:, 5]] - Q[dof[:, 2]])
-
-
 def _types():
-    bend = Watch(turn_within, 3.5, 6.0, "the angle between its end sections", "use more elements")
-    watches = (bend, plane_stretch(LENGTH))
+    bend = Watch(3.5, 6.0, "the angle between its end sections", "use more elements")
+    watches = (bend, STRETCH)
     common = {"outputs": OUTPUTS, "prestress": prestress, "watches": watches, "stresses": 3, "sections": True}
     return {
         "exact_beam2": ElementType("exact_beam2", 2, 2, True, PAR, force, report, **common),

@@ -30,14 +30,14 @@ from fem_mbs.contract import (
     STRAIN,
     STRESSES,
     TANGENT,
+    WATCH,
     WV,
     H,
     inner,
     kernel,
 )
 from fem_mbs.elements.beams.beam2d_common import OUTPUTS, constraint_tangent, force_tangent, section_forces
-from fem_mbs.elements.beams.bending import bending_watch, plane_bending
-from fem_mbs.elements.beams.stretch import plane_stretch
+from fem_mbs.elements.beams.limits import STRETCH, bending_watch, plane_limits
 from fem_mbs.elements.registry import ElementType
 
 EA, S55, S56, LENGTH, EX, EY, CURVATURE, DAMPING, SCALE = 0, 1, 2, 3, 4, 5, 6, 7, 8
@@ -191,6 +191,8 @@ def force_inextensible(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, 
 
 @inner
 def report_block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, inextensible):
+    if job == WATCH:
+        plane_limits(e0, e1, par, dof, Q, LENGTH, True, fe)
     if job != LEDGER and job != OUTPUT and job != STRESSES:
         return
     one_state = ctl[RULE] == ONE_STATE
@@ -251,12 +253,10 @@ def prestress(par, stresses, factor):
     return par
 
 
-_BENDING = bending_watch(
-    plane_bending, "generalised strains measure sines, an arc of one element is off by 12 % at 30 degrees"
-)
+_BENDING = bending_watch("generalised strains measure sines, an arc of one element is off by 12 % at 30 degrees")
 _COMMON = {
     "outputs": OUTPUTS, "prestress": prestress, "stresses": 3, "sections": True,
-    "watches": (plane_stretch(LENGTH), _BENDING),
+    "watches": (_BENDING, STRETCH),
 }  # fmt: skip
 TYPES = {
     "strain_beam2": ElementType("strain_beam2", 2, 2, True, PAR, force, report, **_COMMON),

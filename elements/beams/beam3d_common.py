@@ -6,11 +6,9 @@ function of (l, spin of p, spin of q), nine components in spatial axes; dofs are
 
 from __future__ import annotations
 
-import numpy as np
-
 from fem_mbs.arrays import scratch
 from fem_mbs.contract import DISSIPATED, STRAIN, inline, inner
-from fem_mbs.elements.beams.stretch import space_stretch
+from fem_mbs.elements.beams.limits import STRETCH
 from fem_mbs.elements.kinematics import cayley_tangent, rotate, spin
 from fem_mbs.elements.registry import ElementType
 
@@ -18,7 +16,7 @@ __all__ = [
     "DAMPING", "FIXED", "LENGTH", "OFFSET", "OUTPUTS", "PAR", "PAR_SHARES", "REFERENCE", "SCALE", "SECOND", "SHARE",
     "STIFFNESS", "STRESS", "TRIAD", "acting_forces", "add_cross", "add_skew", "add_turned", "beam_types", "composed",
     "composition", "curvature", "decomposed", "dot", "end_rates", "matrix", "place", "prestress", "section_forces",
-    "shares", "store_energy", "store_force", "store_tangent", "turn",
+    "shares", "store_energy", "store_force", "store_tangent",
 ]  # fmt: skip
 
 SCALE, LENGTH, SECOND, DAMPING = 0, 1, 2, 3
@@ -384,18 +382,6 @@ def prestress(par, stresses, factor):
     return par
 
 
-def turn(par, dof, rot, Q, D):
-    """Return the relative rotation [rad] of the end sections of each element (n,); D (nr, 9) holds the directors."""
-    R = D.reshape(-1, 3, 3)
-    A_p, A_q = (par[:, TRIAD + 9 * k : TRIAD + 9 * k + 9].reshape(-1, 3, 3) for k in range(2))
-    c = np.einsum("eij,eik->ejk", R[rot[:, 0]] @ A_p, R[rot[:, 1]] @ A_q)
-    sine = np.sqrt((c[:, 2, 1] - c[:, 1, 2]) ** 2 + (c[:, 0, 2] - c[:, 2, 0]) ** 2 + (c[:, 1, 0] - c[:, 0, 1]) ** 2)
-    return np.arctan2(sine, np.trace(c, axis1=1, axis2=2) - 1.0)
-
-
-_STRETCH = space_stretch(LENGTH, OFFSET, turn)
-
-
 def beam_types(name, par, force, report, *watches):
     """Yield pairs of name and `ElementType`: a type without fixed strains, and one for each number of them, 1 to 6."""
     for m in range(7):
@@ -414,7 +400,7 @@ def beam_types(name, par, force, report, *watches):
                 outputs=OUTPUTS,
                 scale=SCALE if m else -1,
                 prestress=prestress,
-                watches=(*watches, _STRETCH),
+                watches=(*watches, STRETCH),
                 stresses=6,
                 sections=True,
             ),

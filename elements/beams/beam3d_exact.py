@@ -45,6 +45,7 @@ from fem_mbs.contract import (
     SK,
     STRESSES,
     TANGENT,
+    WATCH,
     WV,
     H,
     inline,
@@ -76,9 +77,9 @@ from fem_mbs.elements.beams.beam3d_common import (
     store_energy,
     store_force,
     store_tangent,
-    turn,
 )
 from fem_mbs.elements.beams.beam3d_natural import atan_difference
+from fem_mbs.elements.beams.limits import space_turn, stretch
 from fem_mbs.elements.registry import Watch
 
 __all__ = ["TYPES", "coefficients"]
@@ -540,8 +541,20 @@ def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         store_tangent(par, e, dof, U, sf, sk, fixed, f, a[1], am, K, G1, Gm, ke[e - e0])
 
 
+@inner
+def _look(e0, e1, par, dof, rot, Q, D, fe):
+    """Write the quantities of the watches at the end of the step."""
+    E, l, arms = scratch(6, 3), scratch(3), scratch(2, 3)
+    for e in range(e0, e1):
+        place(par, e, dof, rot, Q, D, 1, E, l, arms)
+        fe[e - e0, 0] = space_turn(E)
+        fe[e - e0, 1] = stretch(math.sqrt(dot(l, l)), fe[e - e0, 0], par[e, LENGTH])
+
+
 @kernel
 def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    if job == WATCH:
+        _look(e0, e1, par, dof, rot, Q, D, fe)
     if job != LEDGER and job != OUTPUT and job != STRESSES:
         return
     one_state = ctl[RULE] == ONE_STATE
@@ -606,7 +619,7 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 
 
 _TURN = Watch(
-    turn, TURN_WARN, TURN_LIMIT, "rotation between the ends",
+    TURN_WARN, TURN_LIMIT, "rotation between the ends",
     f"a beam element bends and twists by less than half a turn (pi = {math.pi:.3g} rad): take more elements",
 )  # fmt: skip
 

@@ -13,15 +13,13 @@ At a corner with k triangles in a plane every product is 1/4; c_i = 4/k - 1 make
 
 Limits: within e_i of a corner the sum of W differs from 1 by some percent.  At the border of a surface it ends within
 e_i.  Sharp convex edges act as blunt ones: a ball that meets an edge between two faces sinks in until it is above one
-of them.  A ball whose centre passes through the face is pushed to the other side.  `deep_watch` warns before that and
+of them.  A ball whose centre passes through the face is pushed to the other side.  `DEEP` warns before that and
 `fem_mbs.elements.contact.pair.THROUGH` ends the run.
 """
 
 from __future__ import annotations
 
 import math
-
-import numpy as np
 
 from fem_mbs.arrays import scratch
 from fem_mbs.contract import inner
@@ -30,9 +28,10 @@ from fem_mbs.elements.contact.tubes import UU, UV, UW, VV, VW, WW, depth
 from fem_mbs.elements.registry import Watch
 
 __all__ = [
+    "DEEP",
     "FACE_COLUMNS",
-    "deep_watch",
     "face_apart",
+    "face_depth",
     "face_feet",
     "face_inside",
     "face_place_slopes",
@@ -140,25 +139,14 @@ def face_inside(par, e, x, y):
     return x > 0 and y > 0 and x + y < 1
 
 
-def deep_watch(place: int) -> Watch:
-    """Return the watch of the penetration; ``place``: column of the place of b between two nodes, 0: b is a node."""
+@inner
+def face_depth(par, e, I):
+    """Return the penetration over the distance at which the ball touches, of a ball above its triangle; 0 elsewhere."""
+    x, y, gap = face_places(par, e, I)
+    return max(-gap / par[e, REACH], 0.0) if face_inside(par, e, x, y) else 0.0
 
-    def depths(par: np.ndarray, dof: np.ndarray, rot: np.ndarray, Q: np.ndarray, D: np.ndarray) -> np.ndarray:
-        """Return the penetrations (n,) over the distances at which balls touch, of those above their triangles."""
-        x = Q[dof.reshape(len(dof), -1, 3)]
-        if place:
-            z = np.take(par, place, axis=1)[:, None]
-            x[:, 3] = (1.0 - z) * x[:, 3] + z * x[:, 4]
-        u, v, w = (x[:, k] - x[:, 0] for k in (1, 2, 3))
-        normal = np.cross(u, v)
-        size = np.einsum("ni,ni->n", normal, normal)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            at = [np.einsum("ni,ni->n", normal, np.cross(*pair)) / size for pair in ((w, v), (u, w))]
-            height = np.abs(np.einsum("ni,ni->n", normal, w)) / np.sqrt(size)
-            inside = (at[0] >= 0.0) & (at[1] >= 0.0) & (at[0] + at[1] <= 1.0) & (par[:, ACTIVE] > 0.0)
-            return np.where(inside, 1.0 - height / par[:, REACH], 0.0)
 
-    return Watch(
-        depths, 0.5, 0.95, "penetration over the distance at which it touches",
-        "give a larger stiffness or ball, or take smaller steps", kind="Contact", unit="",
-    )  # fmt: skip
+DEEP = Watch(
+    0.5, 0.95, "penetration over the distance at which it touches",
+    "give a larger stiffness or ball, or take smaller steps", kind="Contact", unit="",
+)  # fmt: skip

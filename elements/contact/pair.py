@@ -42,6 +42,7 @@ from fem_mbs.contract import (
     SK,
     STRAIN,
     TANGENT,
+    WATCH,
     WV,
     H,
     inner,
@@ -50,9 +51,10 @@ from fem_mbs.contract import (
 from fem_mbs.elements.common import clear
 from fem_mbs.elements.contact.ball import FRICTION_COLUMNS
 from fem_mbs.elements.contact.faces import (
+    DEEP,
     FACE_COLUMNS,
-    deep_watch,
     face_apart,
+    face_depth,
     face_feet,
     face_inside,
     face_places,
@@ -72,8 +74,7 @@ from fem_mbs.elements.contact.tubes import (
     tube_places,
     tube_terms,
 )
-from fem_mbs.elements.history_watch import HistoryWatch
-from fem_mbs.elements.registry import ElementType
+from fem_mbs.elements.registry import ElementType, Watch
 
 __all__ = ["TYPES"]
 
@@ -87,9 +88,9 @@ _FACE = ((-1.0, 1.0, 0.0, 0.0), (-1.0, 0.0, 1.0, 0.0), (-1.0, 0.0, 0.0, 1.0))
 
 #: Column of hist: 1 where the parts have passed through each other.
 PASSED = 0
-THROUGH = HistoryWatch(
-    lambda par, dof, rot, Q, D, hist: hist[:, PASSED], 0.5, 0.5, "passing through each other (1: done)",
-    "take smaller steps or increments, or a larger stiffness", kind="Contact", unit="",
+THROUGH = Watch(
+    0.5, 0.5, "passing through each other (1: done)",
+    "take smaller steps or increments, or a larger stiffness", kind="Contact", unit="", history=PASSED,
 )  # fmt: skip
 
 
@@ -394,6 +395,15 @@ def _kernels(dim, signs, tail, count, apart, terms, places, lines, inside, part,
         Y0, Y1, W0, W1 = scratch(count, JET), scratch(count, JET), scratch(count, JET), scratch(count, JET)
         gy, by, S, pressed = scratch(6), scratch(6, 6), scratch(3, ends_of), scratch(2, count)
         one_state = ctl[RULE] == ONE_STATE
+        if job == WATCH:
+            for e in range(e0, e1):
+                fe[e - e0, 0] = 0.0
+                if par[e, _ACTIVE] != 0:
+                    shared(par, e, S)
+                    _vectors(S, stride, Q[1], dof, e, X[1])
+                    _products(X[1], I[1])
+                    fe[e - e0, 0] = face_depth(par, e, I[1])
+            return
         if job != LEDGER and job != OUTPUT and job != COMMIT:
             return
         for e in range(e0, e1):
@@ -491,7 +501,7 @@ def _type(name, dimension, columns, signs, count, parts, more=(), place="", turn
         report=report,
         hist=2,
         tables=True,
-        watches=(deep_watch(at), THROUGH) if signs is _FACE else (THROUGH,),
+        watches=(DEEP, THROUGH) if signs is _FACE else (THROUGH,),
     )
 
 

@@ -23,8 +23,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from fem_mbs.arrays import scratch
 from fem_mbs.contract import (
     DRIVER_WORK,
@@ -37,6 +35,7 @@ from fem_mbs.contract import (
     T1,
     TANGENT,
     TWO,
+    WATCH,
     inner,
     kernel,
 )
@@ -181,8 +180,22 @@ def _force3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 K[3 + i, 3 + j] = 0.5 * ctl[TWO] * multiplier * turned[i]
 
 
+@inner
+def _look(e0, e1, par, rot, D, fe):
+    """Write the rotation [rad] since the reference where the equation takes it as small, else 0."""
+    for e in range(e0, e1):
+        trace = 0.0
+        for i in range(9):
+            trace += D[1, rot[e, 0], i] * par[e, _R3 + i]
+        small = par[e, _SMALL] != 0.0
+        fe[e - e0, 0] = math.acos(max(min(0.5 * (trace - 1.0), 1.0), -1.0)) if small else 0.0
+
+
 @kernel
 def _report3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    if job == WATCH:
+        _look(e0, e1, par, rot, D, fe)
+        return
     moment, x = scratch(3), scratch(3)
     for e in range(e0, e1):
         f = fe[e - e0]
@@ -210,17 +223,9 @@ def _book(ctl, par, dof, fun, Q, U, e, at, f):
 
 
 # --- types -----------------------------------------------------------------------------------------------------------
-def _rotation(par, dof, rot, Q, D):
-    """Return the rotation (n,) [rad] since the reference where the equation takes it as small, else 0."""
-    if D.shape[1] == 2:
-        return np.zeros(len(par))
-    trace = np.einsum("ei,ei->e", D[rot[:, 0]], par[:, _R3 : _R3 + 9])
-    return np.where(par[:, _SMALL] != 0.0, np.arccos(np.clip(0.5 * (trace - 1.0), -1.0, 1.0)), 0.0)
-
-
 # sin(angle) is 0.04 % below the angle at the first bound, 1.5 % at the second
 _LIMIT = Watch(
-    _rotation, 0.05, 0.3, "rotation of a node in an equation",
+    0.05, 0.3, "rotation of a node in an equation",
     "equations hold for small rotations only; use a coupling, a joint, or a linear static step",
     kind="Equation",
 )  # fmt: skip

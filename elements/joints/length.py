@@ -39,9 +39,8 @@ from fem_mbs.contract import (
 )
 from fem_mbs.elements.common import add_arm_tangent, add_force, clear, step_multiplier, time_value
 from fem_mbs.elements.coordinates import constraint_rows, direction_rows
-from fem_mbs.elements.history_watch import HistoryWatch
 from fem_mbs.elements.kinematics import P0, P1, cross, point, rotate
-from fem_mbs.elements.registry import ElementType
+from fem_mbs.elements.registry import ElementType, Watch
 
 __all__ = ["TYPES"]
 
@@ -199,15 +198,10 @@ def _report_constant_velocity(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, 
                 fe[e - e0, i] += part if pair == 0 else -part
 
 
-def _largest_bend(par, dof, rot, Q, D, hist):
-    """Return the largest bend (n,) [rad] of the shafts since the start."""
-    return hist[:, 0]
-
-
-_BEND = HistoryWatch(
-    _largest_bend, 2.6, 3.0, "the bend of the shafts",
+_BEND = Watch(
+    2.6, 3.0, "the bend of the shafts",
     "at half a turn the joint does not constrain their rotation; hold the bend by stops, or take a spherical joint",
-    kind="Joint",
+    kind="Joint", history=0,
 )  # fmt: skip
 
 

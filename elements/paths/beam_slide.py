@@ -22,7 +22,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs.arrays import scratch
-from fem_mbs.contract import OUTPUT, SF, TANGENT, TWO, kernel
+from fem_mbs.contract import OUTPUT, SF, TANGENT, TWO, WATCH, kernel
 from fem_mbs.elements.common import add_arm_tangent, add_force, clear
 from fem_mbs.elements.kinematics import P0, P1, R0, R1, point
 from fem_mbs.elements.paths.path import (
@@ -30,6 +30,7 @@ from fem_mbs.elements.paths.path import (
     CUBIC,
     LENGTH,
     PATH_COLUMNS,
+    beyond_the_end,
     divided,
     place,
     shape_polynomials,
@@ -131,6 +132,8 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 
 @kernel
 def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    if job == WATCH:
+        beyond_the_end(e0, e1, par, dof, Q, D, fe)
     if job != OUTPUT:  # does no work: nothing to book
         return
     dim = 2 if D.shape[2] == 2 else 3

@@ -28,10 +28,9 @@ import numpy as np
 from fem_mbs.arrays import scratch
 from fem_mbs.contract import FORCE, LEDGER, ONE_STATE, OUTPUT, RULE, SF, START, TANGENT, TWO, inner, kernel
 from fem_mbs.elements.common import clear
-from fem_mbs.elements.history_watch import HistoryWatch
 from fem_mbs.elements.kinematics import P0, P1, R0, R1
 from fem_mbs.elements.paths.forms import BEND, C0, C1, COEFFICIENTS, RATE, SLOPE, at_end, form_rows, vector
-from fem_mbs.elements.registry import ElementType
+from fem_mbs.elements.registry import ElementType, Watch
 
 __all__ = ["TYPES"]
 
@@ -366,22 +365,13 @@ def _interference(par, e, a1, b1, F):
     return against / max(abs(kappa_a) + abs(kappa_b), 1e-300)
 
 
-def _worst(column):
-    """Return what reads the worst value of all steps so far from a column of the history."""
-
-    def values(par, dof, rot, Q, D, hist):
-        return hist[:, column]
-
-    return values
-
-
-_END = HistoryWatch(
-    _worst(0), 0.0, 0.0, "way beyond the end", "end the run before, hold the point by a stop, or make the curve longer",
-    kind="Joint", unit="m",
+_END = Watch(
+    0.0, 0.0, "way beyond the end", "end the run before, hold the point by a stop, or make the curve longer",
+    kind="Joint", unit="m", history=0,
 )  # fmt: skip
-_INTERFERENCE = HistoryWatch(
-    _worst(1), 0.0, 0.0, "relative curvature of the wrong sign (the profiles cut into each other)",
-    "make the profiles rounder, or the follower smaller", kind="Joint", unit="-",
+_INTERFERENCE = Watch(
+    0.0, 0.0, "relative curvature of the wrong sign (the profiles cut into each other)",
+    "make the profiles rounder, or the follower smaller", kind="Joint", unit="-", history=1,
 )  # fmt: skip
 
 _CURVE = ("pieces{}", "length{} [m]", "closed{}")

@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs.arrays import scratch
-from fem_mbs.contract import FORCE, ONE_STATE, OUTPUT, RULE, SF, TANGENT, TWO, inner, kernel
+from fem_mbs.contract import FORCE, ONE_STATE, OUTPUT, RULE, SF, TANGENT, TWO, WATCH, inner, kernel
 from fem_mbs.elements.common import clear
 from fem_mbs.elements.kinematics import R0, R1
 from fem_mbs.elements.paths.forms import BEND, C0, C1, COEFFICIENTS, RATE, SLOPE, at_end, form_rows, vector
@@ -32,6 +32,7 @@ from fem_mbs.elements.paths.path import (
     CUBIC,
     LENGTH,
     PATH_COLUMNS,
+    beyond_the_end,
     divided,
     place,
     shape_polynomials,
@@ -146,6 +147,8 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 
 @kernel
 def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    if job == WATCH:
+        beyond_the_end(e0, e1, par, dof, Q, D, fe)
     if job != OUTPUT:  # does no work: nothing to book
         return
     dim = 2 if D.shape[2] == 2 else 3

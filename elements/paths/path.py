@@ -19,6 +19,7 @@ __all__ = [
     "LENGTH",
     "PATH_COLUMNS",
     "START",
+    "beyond_the_end",
     "divided",
     "place",
     "shape_polynomials",
@@ -83,14 +84,18 @@ def place(par, e, s0, s1, ds, where):
     where[5], where[6] = (c0 - a) / length, (c1 - a) / length
 
 
-def _beyond(par, dof, rot, Q, D):
-    """Return the distance (n,) [m] of the point beyond the line's end; negative elsewhere."""
-    s = Q[dof[:, 9 if D.shape[1] == 2 else 18]]  # of the fourth end
-    start, end = par[:, START], par[:, START] + par[:, LENGTH]
-    return np.maximum(np.where(par[:, FIRST] != 0.0, start - s, -1.0), np.where(par[:, LAST] != 0.0, s - end, -1.0))
+@inner
+def beyond_the_end(e0, e1, par, dof, Q, D, fe):
+    """Write the distances [m] of the points beyond the ends of their lines; negative elsewhere."""
+    place = 9 if D.shape[2] == 2 else 18  # of the fourth end
+    for e in range(e0, e1):
+        s = Q[1, dof[e, place]]
+        below = par[e, START] - s if par[e, FIRST] != 0.0 else -1.0
+        above = s - par[e, START] - par[e, LENGTH] if par[e, LAST] != 0.0 else -1.0
+        fe[e - e0, 0] = max(below, above)
 
 
 BEYOND_THE_END = Watch(
-    _beyond, 0.0, 0.0, "way beyond the end", "end the run before, hold the point by a stop, or make the line longer",
+    0.0, 0.0, "way beyond the end", "end the run before, hold the point by a stop, or make the line longer",
     kind="Joint", unit="m",
 )  # fmt: skip

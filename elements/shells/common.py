@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -11,7 +12,31 @@ from fem_mbs.contract import DISSIPATED, LOAD_WORK, STRAIN, T0, T1, inner
 from fem_mbs.elements.common import time_value
 from fem_mbs.elements.kinematics import cayley_tangent
 
-__all__ = ["prestress_of", "stresses", "turn_columns", "write_forces", "write_ledger"]
+__all__ = [
+    "angle_of_trace",
+    "prestress_of",
+    "stresses",
+    "trace_between",
+    "turn_columns",
+    "write_forces",
+    "write_ledger",
+]
+
+
+@inner
+def trace_between(D, a, b):
+    """Return the trace of the rotation between the rows a and b of the directors D (2, nr, 9) at the end of the
+    step."""
+    trace = 0.0
+    for i in range(9):
+        trace += D[1, a, i] * D[1, b, i]
+    return trace
+
+
+@inner
+def angle_of_trace(trace):
+    """Return the angle [rad] of a rotation with a trace."""
+    return math.acos(max(min(0.5 * (trace - 1.0), 1.0), -1.0))
 
 
 @inner

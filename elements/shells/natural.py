@@ -5,7 +5,7 @@ quadrilateral.  With places P = x + R o (o an offset along the normal), chords l
 directions t = R T of the line (D, T: normal and direction of the line at the reference), L = |l| at the reference, the
 natural strains are
 
-    s  membrane, per line:    [l.l + L^2/12 |t_j - t_i|^2]/2
+    s  membrane, per line:    [l.l + L^2/12 |t_j - t_i|^2]/2 - r^2 |d_j - d_i|^2
     a  drilling, per node:    l_1.(R v_1) + l_2.(R v_2), the rotation of the surface at the node less that of the node
     b  bending, per line:     2 l.(d_j - d_i) - L (t_i.d_j - d_i.t_j)/2
     g  shear, per side:       l.(d_i + d_j)/2
@@ -14,6 +14,12 @@ less their values at the reference.  All are sums of products of vectors that ar
 they are quadratic, do not change in rigid motions, and have exact quotients (docs/theory.md, section 1).  The second
 terms make s and b those of an arc of constant curvature: with psi the angle between its ends, s = 0 and b = L psi but
 for terms psi^4/360.
+
+Along a line that is stretched by the factor 1 + e, b is 1 + 2 e times the change of the angle per length, k.  With the
+first term of s alone the energy of a section would be A e^2/2 + (1 + 4 e) D k^2/2: membrane forces would change the
+stiffness of bending, and a strip under a moment M would bend by k = M/D (1 + 8 r^2 k^2), r^2 = D/A = h^2/12, 0.7 % too
+far at h k = 0.1.  The last term of s leaves (1 + 2 e) D k^2/2, as the tied strains of shells with nodes on their sides
+have it, and k = M/D.
 
 A change of temperature gives the strains ``T`` of a free element, times a function of time; a negative ``function`` is
 the constant 1.
@@ -56,7 +62,8 @@ class Columns:
         self.vector = 1
         self.curve = self.vector + 3 * self.vectors
         self.length = self.curve + k
-        self.reference = self.length + k
+        self.gyration = self.length + k
+        self.reference = self.gyration + 1
         self.stress = self.reference + self.strains
         self.stiffness = self.stress + self.strains
         self.resultants = self.stiffness + self.strains * (self.strains + 1) // 2
@@ -72,6 +79,7 @@ class Columns:
             *(f"V{i}{c}" for i in range(1, self.vectors + 1) for c in "xyz"),
             *(f"curve{i} [m^2]" for i in range(1, self.lines + 1)),
             *(f"length{i} [m]" for i in range(1, self.lines + 1)),
+            "gyration [m^2]",
             *(f"p{i}" for i in s),
             *(f"s{i}" for i in s),
             *(f"S{i}_{j}" for i in s for j in s if j >= i),
@@ -113,6 +121,8 @@ class Terms:
             rows.append((line, 0.5, -1, chord(line), chord(line)))
             turned = at(line, (-1.0, 1.0), "direction")
             rows.append((line, 0.5, columns.curve + line, turned, turned))
+            bent = at(line, (-1.0, 1.0), "normal")
+            rows.append((line, -1.0, columns.gyration, bent, bent))
         for node in range(n):
             for side, line in enumerate((node, (node - 1) % n)):
                 u = 0, (part(node, columns.drill + 2 * node + side, 1.0), part(node, 0, 0.0))
@@ -208,7 +218,7 @@ def membrane_strains(X, axes, strain) -> np.ndarray:
     return (chord * _stretched(chord, axes, strain)).sum(axis=2)
 
 
-def shell_rows(X, offset, stiffness, resultants, damping=0.0, rotation=None) -> np.ndarray:
+def shell_rows(X, offset, stiffness, resultants, damping=0.0, rotation=None, gyration=0.0) -> np.ndarray:
     """Return parameter rows (e, n_par) of shell elements.
 
     Args:
@@ -219,6 +229,7 @@ def shell_rows(X, offset, stiffness, resultants, damping=0.0, rotation=None) -> 
         resultants: (e, 8, m) membrane forces, moments and shear forces at the middle, by the natural strains.
         damping: ratio beta [s] of damping to stiffness.
         rotation: (e, n, 3, 3) rotation matrices of the nodes at the reference; None: identities.
+        gyration: (e,) [m^2] stiffness of bending over that of the membrane, r^2 = h^2/12.
     """
     e, n, _ = X.shape
     c, lines = Columns(n), lines_of(n)
@@ -235,6 +246,7 @@ def shell_rows(X, offset, stiffness, resultants, damping=0.0, rotation=None) -> 
     par[:, c.damping] = damping
     par[:, c.curve : c.curve + c.lines] = length**2 / 12.0
     par[:, c.length : c.length + c.lines] = length
+    par[:, c.gyration] = gyration
     par[:, c.vector : c.vector + 3 * c.vectors] = vectors.reshape(e, -1)
     par[:, c.reference : c.reference + c.strains] = reference_values(par, X)
     if rotation is not None:

@@ -30,6 +30,7 @@ from fem_mbs.contract import (
     SK,
     STRESSES,
     TANGENT,
+    WATCH,
     WV,
     H,
     inner,
@@ -38,7 +39,15 @@ from fem_mbs.contract import (
 from fem_mbs.elements.beams.beam3d_common import add_cross, add_skew, add_turned
 from fem_mbs.elements.kinematics import cross, rotate, spin
 from fem_mbs.elements.registry import ElementType, Watch
-from fem_mbs.elements.shells.common import prestress_of, stresses, turn_columns, write_forces, write_ledger
+from fem_mbs.elements.shells.common import (
+    angle_of_trace,
+    prestress_of,
+    stresses,
+    trace_between,
+    turn_columns,
+    write_forces,
+    write_ledger,
+)
 from fem_mbs.elements.shells.quadratic_stiffness import QuadraticColumns
 from fem_mbs.elements.shells.shell import RESULTANTS, TURN_LIMIT, TURN_WARN
 from fem_mbs.elements.shells.tying import CELLS, tying_of
@@ -312,7 +321,22 @@ def _force(job, e0, e1, ctl, par, dof, rot, fun, Q, D, V, U, fe, ke):
 
 
 @inner
+def _look(e0, e1, rot, D, fe):
+    """Write the largest relative rotation of two neighbouring nodes of a side."""
+    corners = rot.shape[1] // 2
+    for e in range(e0, e1):
+        least = 3.0
+        for k in range(corners):
+            middle = rot[e, corners + k]
+            least = min(least, trace_between(D, rot[e, k], middle))
+            least = min(least, trace_between(D, middle, rot[e, (k + 1) % corners]))
+        fe[e - e0, 0] = angle_of_trace(least)
+
+
+@inner
 def _report(job, e0, e1, ctl, par, dof, rot, fun, Q, D, V, fe):
+    if job == WATCH:
+        _look(e0, e1, rot, D, fe)
     if job != LEDGER and job != OUTPUT and job != STRESSES:
         return
     n = dof.shape[1] // 6
@@ -370,18 +394,8 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     _report(job, e0, e1, ctl, par, dof, rot, fun, Q, D, V, fe)
 
 
-def _turn(par, dof, rot, Q, D):
-    """Largest relative rotation [rad] of two neighbouring nodes of a side of each element (e,), for directors D
-    (nr, 9)."""
-    R = D.reshape(-1, 3, 3)[rot]
-    corners = rot.shape[1] // 2
-    ahead, behind = R[:, :corners], R[:, corners:]
-    trace = np.minimum((ahead * behind).sum(axis=(2, 3)), (np.roll(ahead, -1, axis=1) * behind).sum(axis=(2, 3)))
-    return np.arccos(np.clip(0.5 * (trace.min(axis=1) - 1.0), -1.0, 1.0))
-
-
 _WATCH = Watch(
-    _turn, 0.5 * TURN_WARN, 0.5 * TURN_LIMIT, "rotation between two neighbouring nodes of a side",
+    0.5 * TURN_WARN, 0.5 * TURN_LIMIT, "rotation between two neighbouring nodes of a side",
     f"a shell element bends by less than half a turn (pi = {math.pi:.3g} rad): take more elements",
     kind="Shell",
 )  # fmt: skip

@@ -10,6 +10,10 @@ their gradient at the mean vectors, f = sum sigma_k dp_k|_m: since p is quadrati
 exact difference quotient, so energy and both momenta are kept at every step size (docs/theory.md, section 1).  Damping
 adds beta S dp/dt.
 
+Elements are flat or twisted, and the layers of a section equally long: curved shells converge to thin ones, which miss
+up to h/(sqrt(12) R) of the strain energy per direction of curvature (1.2 % at h/R = 0.04, 2.9 % at 0.1).  Those of 6
+and 8 nodes hold these terms.
+
 Dofs: (x, theta) of every node.  Outputs: membrane forces N [N/m], moments M [N] and shear forces Q [N/m] at the middle
 in the axes of the element (means over the step), the factor f of the temperatures, then the natural strains p - p0.
 """
@@ -30,6 +34,7 @@ from fem_mbs.contract import (
     SK,
     STRESSES,
     TANGENT,
+    WATCH,
     WV,
     H,
     inner,
@@ -38,7 +43,15 @@ from fem_mbs.contract import (
 from fem_mbs.elements.beams.beam3d_common import add_cross, add_skew, add_turned
 from fem_mbs.elements.kinematics import cross, rotate, spin
 from fem_mbs.elements.registry import ElementType, Watch
-from fem_mbs.elements.shells.common import prestress_of, stresses, turn_columns, write_forces, write_ledger
+from fem_mbs.elements.shells.common import (
+    angle_of_trace,
+    prestress_of,
+    stresses,
+    trace_between,
+    turn_columns,
+    write_forces,
+    write_ledger,
+)
 from fem_mbs.elements.shells.natural import CELLS, Columns, Terms, lines_of
 from fem_mbs.elements.solids.strains import heat
 
@@ -309,7 +322,21 @@ def _force(job, e0, e1, ctl, par, dof, rot, fun, Q, D, V, U, fe, ke):
 
 
 @inner
+def _look(e0, e1, rot, D, fe):
+    """Write the largest relative rotation of the ends of a side, in radians and in degrees."""
+    n = rot.shape[1]
+    for e in range(e0, e1):
+        least = 3.0
+        for k in range(n):
+            least = min(least, trace_between(D, rot[e, k], rot[e, (k + 1) % n]))
+        fe[e - e0, 0] = angle_of_trace(least)
+        fe[e - e0, 1] = fe[e - e0, 0] * (180.0 / math.pi)
+
+
+@inner
 def _report(job, e0, e1, ctl, par, dof, rot, fun, Q, D, V, fe):
+    if job == WATCH:
+        _look(e0, e1, rot, D, fe)
     if job != LEDGER and job != OUTPUT and job != STRESSES:
         return
     n = dof.shape[1] // 6
@@ -363,26 +390,15 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     _report(job, e0, e1, ctl, par, dof, rot, fun, Q, D, V, fe)
 
 
-def _turn(par, dof, rot, Q, D):
-    """Largest relative rotation [rad] of the ends of a side of each element (e,), for directors D (nr, 9)."""
-    R = D.reshape(-1, 3, 3)[rot]
-    trace = (R * np.roll(R, -1, axis=1)).sum(axis=(2, 3)).min(axis=1)
-    return np.arccos(np.clip(0.5 * (trace - 1.0), -1.0, 1.0))
-
-
 _WATCH = Watch(
-    _turn, TURN_WARN, TURN_LIMIT, "rotation between two nodes of a side",
+    TURN_WARN, TURN_LIMIT, "rotation between two nodes of a side",
     f"a shell element bends by less than half a turn (pi = {math.pi:.3g} rad): take more elements",
     kind="Shell",
 )  # fmt: skip
 
 
-def _bending(par, dof, rot, Q, D):
-    return np.rad2deg(_turn(par, dof, rot, Q, D))
-
-
 _BENDING = Watch(
-    _bending, 30.0, math.inf, "bending of one element",
+    30.0, math.inf, "bending of one element",
     "an arc of one element is off by 0.1 % at 30 degrees, 1 % at 57: take more elements there", kind="Shell",
     unit="degrees",
 )  # fmt: skip

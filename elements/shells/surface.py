@@ -101,7 +101,8 @@ def rows_of(X, offset, axes, section, shear, drilling=1.0, damping=0.0, rotation
         matrix, forces = quadratic_stiffness(middle, axes, section, shear)
         return quadratic_rows(X, offset, matrix, forces, damping, rotation)
     made = stiffness.shell_stiffness(middle, axes, section, shear, drilling)
-    return natural.shell_rows(X, offset, made.matrix, made.middle, damping, rotation)
+    membrane, bending = (np.trace(section[:, k, k], axis1=1, axis2=2) for k in (slice(3), slice(3, 6)))
+    return natural.shell_rows(X, offset, made.matrix, made.middle, damping, rotation, bending / membrane)
 
 
 def node_forces(X, offset, axes, section, shear, drilling=1.0) -> np.ndarray:

@@ -23,9 +23,9 @@ Outputs: F, s and z at the end of the step.
 from __future__ import annotations
 
 from fem_mbs.contract import DECAY, LEDGER, ONE_STATE, OUTPUT, RULE, H, inline, inner
-from fem_mbs.elements.history_watch import HistoryWatch
 from fem_mbs.elements.joints.coordinate import ANGLE, LENGTH, OFFSET, coordinate
 from fem_mbs.elements.joints.coordinate_force import Law, coordinate_force
+from fem_mbs.elements.registry import Watch
 from fem_mbs.elements.springs.jenkins import book
 
 __all__ = ["TYPES"]
@@ -148,13 +148,9 @@ def bouc_wen_commit(ctl, par, e, tail, hist, s0, s1, ds):
     hist[e, _PATH] = max(hist[e, _PATH], abs(dx) / par[e, LIMIT])
 
 
-def _longest_path(par, dof, rot, Q, D, hist):
-    return hist[:, _PATH]
-
-
-_WATCH = HistoryWatch(
-    _longest_path, _WARN, _MOST, "the path in one step, over the elongation at which the spring yields,",
-    "take smaller steps, or more increments", kind="Spring", unit="-",
+_WATCH = Watch(
+    _WARN, _MOST, "the path in one step, over the elongation at which the spring yields,",
+    "take smaller steps, or more increments", kind="Spring", unit="-", history=_PATH,
 )  # fmt: skip
 
 _LAW = Law(

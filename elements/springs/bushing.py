@@ -57,9 +57,8 @@ from fem_mbs.contract import (
 )
 from fem_mbs.elements.common import add_arm_tangent
 from fem_mbs.elements.coordinates import end_velocities, nearest_angle
-from fem_mbs.elements.history_watch import HistoryWatch
 from fem_mbs.elements.kinematics import P0, P1, R0, R1, cross, point, point_rate, relative_angle, spin
-from fem_mbs.elements.registry import ElementType
+from fem_mbs.elements.registry import ElementType, Watch
 from fem_mbs.elements.springs.rotation_vector import rotation_factor
 
 __all__ = ["TYPES"]
@@ -702,14 +701,9 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 _acting(par, e, y0, y1, s0, s1, force, X, f[3:6])
 
 
-def _largest_angle(par, dof, rot, Q, D, hist):
-    """Return the largest relative rotation (n,) [rad] of both frames since the start."""
-    return hist[:, 4]
-
-
-_ANGLE = HistoryWatch(
-    _largest_angle, 4.0, LIMIT, "the relative rotation of the bushing",
-    "its rotation vector ends at a full turn; use a joint with springs for parts that turn", kind="Bushing",
+_ANGLE = Watch(
+    4.0, LIMIT, "the relative rotation of the bushing",
+    "its rotation vector ends at a full turn; use a joint with springs for parts that turn", kind="Bushing", history=4,
 )  # fmt: skip
 
 

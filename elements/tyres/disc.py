@@ -30,10 +30,8 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from fem_mbs.arrays import scratch
-from fem_mbs.contract import ONE_STATE, OUTPUT, RULE, SF, TANGENT, TWO, WV, inner, kernel
+from fem_mbs.contract import ONE_STATE, OUTPUT, RULE, SF, TANGENT, TWO, WATCH, WV, inner, kernel
 from fem_mbs.elements.common import clear
 from fem_mbs.elements.kinematics import cayley_tangent, cross, rotate, spin
 from fem_mbs.elements.registry import ElementType, Watch
@@ -254,8 +252,22 @@ def _report(job, rolls, e0, e1, ctl, par, dof, rot, D, U, fe):
         cross(r, f[:3], f[3:])
 
 
+@inner
+def _look(e0, e1, par, rot, D, fe):
+    """Write the angles [rad] by which discs lean from the upright position; 0 for balls."""
+    axis = scratch(3)
+    for e in range(e0, e1):
+        rotate(D, 1, rot[e, 0], par[e, AXIS], par[e, AXIS + 1], par[e, AXIS + 2], axis)
+        sine = 0.0
+        for i in range(3):
+            sine += par[e, NORMAL + i] * axis[i]
+        fe[e - e0, 0] = math.asin(min(abs(sine), 1.0)) if par[e, RING] > 0.0 else 0.0
+
+
 @kernel
 def _report_touch(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    if job == WATCH:
+        _look(e0, e1, par, rot, D, fe)
     _report(job, False, e0, e1, ctl, par, dof, rot, D, U, fe)
 
 
@@ -264,15 +276,8 @@ def _report_roll(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe,
     _report(job, True, e0, e1, ctl, par, dof, rot, D, U, fe)
 
 
-def _lying(par: np.ndarray, dof: np.ndarray, rot: np.ndarray, Q: np.ndarray, D: np.ndarray) -> np.ndarray:
-    """Return the angles (n,) [rad] by which discs lean from the upright position; 0 for balls."""
-    R = D.reshape(-1, 3, 3)[rot[:, 0]]
-    sine = np.einsum("ni,nij,nj->n", par[:, NORMAL : NORMAL + 3], R, par[:, AXIS : AXIS + 3])
-    return np.where(par[:, RING] > 0.0, np.arcsin(np.clip(np.abs(sine), 0.0, 1.0)), 0.0)
-
-
 _LEANS = Watch(
-    _lying, 1.55, 1.5706, "lean of the disc", "a disc that lies flat touches in no one point; stop before", kind="Joint"
+    1.55, 1.5706, "lean of the disc", "a disc that lies flat touches in no one point; stop before", kind="Joint"
 )
 _OUT = (*(f"force {c} [N]" for c in "xyz"), *(f"moment {c} [N m]" for c in "xyz"))
 TYPES = {

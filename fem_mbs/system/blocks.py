@@ -99,7 +99,8 @@ class Block:
     ``nodes`` tells nothing.  ``pressed``: they tie nodes without mass that contact presses.
     ``share``: the elements of which this process holds rows, where several processes share the block out
     (`fem_mbs.analysis.distributed.share`); None: all.  ``rows``: makes the parameters of elements (k,) by their
-    numbers, where ``par`` was None at first; all are made when ``par`` is asked for (`rows_of` makes some).
+    numbers, where ``par`` was None at first; all are made when ``par`` is asked for (`rows_of` makes some).  ``lossy``:
+    whether an element whose parameters are not made yet has a damping of its own.
     """
 
     groups: list[tuple[str, int, int]]
@@ -117,6 +118,7 @@ class Block:
     pressed: bool = False
     share: Share | None = None
     rows: Callable[[np.ndarray], np.ndarray] | None = None
+    lossy: bool = True
     dof: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.int32))
     rot: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.int32))
     first_element: int = 0
@@ -165,6 +167,8 @@ class Block:
         changed = _Changed(self.rows, elements, column, np.asarray(values, float), add)
         if self.later:
             self.rows = changed
+            names = self.type.parameters[column : column + changed.values.shape[-1]]
+            self.lossy = self.lossy or "damping" in names
         else:
             self.par = changed.applied(self.par, np.arange(self.size))
 
@@ -188,7 +192,7 @@ class Block:
         if self.share is not None:
             return self.share.damped
         if self.later:
-            return bool(getattr(self.rows, "damped", True))
+            return self.lossy
         return "damping" in self.type.parameters and bool(self.par[:, self.type.column("damping")].any())
 
     @property
@@ -297,6 +301,7 @@ def merge_blocks(blocks: list[Block]) -> list[Block]:
             Block(
                 groups, parts[0].type, nodes, par, joint=joint, preferred=preferred, reads=reads, scalars=scalars,
                 along=along, pairing=parts[0].pairing, pressed=any(p.pressed for p in parts), rows=rows,
+                lossy=rows is None or any(p.damped for p in parts),
             )
         )  # fmt: skip
     return merged
@@ -311,10 +316,6 @@ class _Changed:
     column: int
     values: np.ndarray
     add: bool
-
-    @property
-    def damped(self) -> bool:
-        return bool(getattr(self.rows, "damped", True))
 
     def __call__(self, numbers: np.ndarray) -> np.ndarray:
         assert self.rows is not None
@@ -333,14 +334,12 @@ class _Changed:
 
 
 class _Joined:
-    """Makes the parameters of elements of blocks that stand one after the other, as `Block.rows` does; ``damped``:
-    whether an element has a damping of its own."""
+    """Makes the parameters of elements of blocks that stand one after the other, as `Block.rows` does."""
 
     def __init__(self, parts: tuple[Block, ...]):
         self.parts = parts
         self.first = np.cumsum([0, *(part.size for part in parts)])
         self.width = max(part.rows_of(np.arange(min(part.size, 1))).shape[1] for part in parts)
-        self.damped = any(part.damped for part in parts)
 
     def __call__(self, elements: np.ndarray) -> np.ndarray:
         out = np.zeros((len(elements), self.width))

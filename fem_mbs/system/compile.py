@@ -395,18 +395,19 @@ def _places(
 def _table(blocks: list[Block]) -> np.ndarray:
     """Return sizes and places in the flat arrays (blocks, N_TABLE), except those of parameters and links."""
     table = np.zeros((len(blocks), S.N_TABLE), np.int64)
-    at = dict.fromkeys((S.O_DOF, S.O_ROT, S.O_HIST, S.O_SLOT), 0)
+    at = dict.fromkeys((S.O_DOF, S.O_ROT, S.O_HIST, S.O_SLOT, S.O_WATCH), 0)
     for row, block in zip(table, blocks, strict=True):
         t, size = block.type, block.size
         row[S.N_EL], row[S.N_LOC], row[S.N_END] = size, t.local_dofs, t.ends
         row[S.N_HIST], row[S.N_OUT] = t.hist, len(t.outputs)
         row[S.O_OUT], row[S.O_EL], row[S.WATCHED] = block.first_output, block.first_element, block.watched
-        row[S.INERTIA], row[S.O_ALONG] = t.inertia, -1
+        row[S.INERTIA], row[S.O_ALONG], row[S.N_WATCH] = t.inertia, -1, t.watched
         for column, step in (
             (S.O_DOF, size * t.local_dofs),
             (S.O_ROT, size * t.ends),
             (S.O_HIST, size * t.hist),
             (S.O_SLOT, size * t.local_dofs**2),
+            (S.O_WATCH, size * t.watched),
         ):
             row[column] = at[column]
             at[column] += step

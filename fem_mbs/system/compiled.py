@@ -331,6 +331,16 @@ class Compiled:
                 state.work[rows] += fe[:, C.LOAD_WORK] + fe[:, C.DRIVER_WORK] - fe[:, C.DISSIPATED]
                 state.energy[rows] = fe[:, C.KINETIC] + fe[:, C.STRAIN]
 
+    def watched(self, block: Block, state: S.State) -> np.ndarray:
+        """Return the quantities (n, watched) that limit the elements of a block, at row 1 of ``state``."""
+        table, n = np.zeros((block.size, block.type.watched)), block.size
+        evaluate(
+            C.runner(block.type.report, n * block.type.local_dofs**2), C.WATCH, 0, n, np.zeros(C.N_CTL), block.par,
+            block.dof, block.rot, self.block_history(block), np.zeros((1, 3)), state.Q, state.D, state.V, state.DD,
+            state.U, table, np.zeros((0, 0, 0)),
+        )  # fmt: skip
+        return table
+
     def block_history(self, block: Block) -> np.ndarray:
         start = sum(b.size * b.type.hist for b in self.blocks[: self.blocks.index(block)])
         return self.system.hist[start : start + block.size * block.type.hist].reshape(block.size, block.type.hist)

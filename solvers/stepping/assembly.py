@@ -14,6 +14,7 @@ from fem_mbs.solvers.stepping.layout import (
     N_LOC,
     N_OUT,
     N_PAR,
+    N_WATCH,
     O_ALONG,
     O_DOF,
     O_EL,
@@ -22,6 +23,7 @@ from fem_mbs.solvers.stepping.layout import (
     O_PAR,
     O_ROT,
     O_SLOT,
+    O_WATCH,
     TILE,
     WATCHED,
 )
@@ -209,3 +211,32 @@ def report(job, reports, system, ctl, fun, state, ledger, keep):
                 for e in range(e1 - e0):
                     for i in range(width):
                         state.out[o + e * width + i] = fe[e, i]
+
+
+@inner
+def look(reports, system, ctl, fun, state, watched, step):
+    """Keep in ``watched`` (n, 2) the largest values of the quantities that limit the elements, and their steps.
+
+    The end of a step is looked at as soon as it is accepted.  The rows of a block begin at its ``O_WATCH``, those of an
+    element stand together.
+    """
+    for b in range(system.table.shape[0]):
+        t = system.table[b]
+        n, m, ends, width = t[N_EL], t[N_LOC], t[N_END], t[N_WATCH]
+        if width == 0:
+            continue
+        dof = part(system.dof, t[O_DOF], n, m)
+        rot = part(system.rot, t[O_ROT], n, ends)
+        par = part(system.par, t[O_PAR], n, t[N_PAR])
+        hist = part(system.hist, t[O_HIST], n, t[N_HIST])
+        fe = part(state.fe, 0, TILE, width)
+        ke = part(state.ke, 0, TILE, m, m)
+        for e0 in range(0, n, TILE):
+            e1 = min(e0 + TILE, n)
+            Q, D, V, DD, U = state.Q, state.D, state.V, state.DD, state.U
+            C.call(reports[b], C.WATCH, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
+            for e in range(e0, e1):
+                for i in range(width):
+                    k = t[O_WATCH] + e * width + i
+                    if fe[e - e0, i] > watched[k, 0]:
+                        watched[k, 0], watched[k, 1] = fe[e - e0, i], step

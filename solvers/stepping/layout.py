@@ -23,9 +23,9 @@ N_KIND = 5
 # --- columns of the block table ------------------------------------------------------------------------------------
 (
     N_EL, N_LOC, N_END, N_PAR, N_HIST, O_DOF, O_ROT, O_PAR, O_HIST, O_SLOT, N_OUT, O_OUT, O_EL, WATCHED, INERTIA,
-    O_ALONG,
-) = range(16)  # fmt: skip
-N_TABLE = 16
+    O_ALONG, N_WATCH, O_WATCH,
+) = range(18)  # fmt: skip
+N_TABLE = 18
 
 # --- rules ---------------------------------------------------------------------------------------------------------
 # NEWMARK stands for the generalised-alpha rule; its weights make it Newmark's or HHT's rule
@@ -155,6 +155,8 @@ class Output(NamedTuple):
     frame_out: np.ndarray
     frame_energy: np.ndarray
     frame_step: np.ndarray  # (n_frames,) int64
+    # (n, 2): largest value of each watched quantity over the steps, and its step; nothing is watched without rows
+    watched: np.ndarray
 
 
 #: Types of these records in compiled code.
@@ -181,7 +183,7 @@ OUTPUT_RECORD = array_record(
     Output,
     {
         "f8 3": "frame_D",
-        "f8 2": "ledger values frame_Q frame_V frame_out frame_energy",
+        "f8 2": "ledger values frame_Q frame_V frame_out frame_energy watched",
         "f8 1": "residuals",
         "i4 1": "iterations",
         "i8 1": "frame_step",

@@ -32,7 +32,7 @@ from fem_mbs import contract as C
 from fem_mbs.arrays import copy, part
 from fem_mbs.contract import inner, kernel
 from fem_mbs.solvers.stepping import gauge as G
-from fem_mbs.solvers.stepping.assembly import along, assemble, prescribed_rows, report, share
+from fem_mbs.solvers.stepping.assembly import along, assemble, look, prescribed_rows, report, share
 from fem_mbs.solvers.stepping.banded import band_factor, band_solve
 from fem_mbs.solvers.stepping.convergence import (
     book_energy,
@@ -194,6 +194,8 @@ def commit(kernels, reports, system, state, output, ctl, fun, counter, real):
     for job in (C.LEDGER, C.OUTPUT, C.COMMIT):
         if job != C.LEDGER or counter[NO_LEDGER] == 0:
             report(job, reports, system, ctl, fun, state, row, frame)
+    if output.watched.shape[0] > 0:
+        look(reports, system, ctl, fun, state, output.watched, step)
     for i in range(system.driven.size):
         k = system.driven[i]
         f = state.reaction[1, k]

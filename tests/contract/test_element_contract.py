@@ -46,6 +46,7 @@ from fem_mbs.contract import (
     TWO,
     TWO_STATE,
     WA,
+    WATCH,
     WV,
     H,
     Kernel,
@@ -447,6 +448,25 @@ def test_contract_names_of_kernels_are_their_own():
             function = getattr(kernel, "py_func", kernel)
             key = function.__module__, function.__qualname__
             assert seen.setdefault(key, function) is function, f"{name}: {key} names two kernels"
+
+
+@pytest.mark.parametrize("name", [n for n in element_types() if element_type(n).watched])
+def test_contract_watched_quantities(name):
+    """The job WATCH writes one finite value per watch, of the end of the step alone, and nothing else."""
+    entry = CASES[name]
+    for case in entry.values() if isinstance(entry, dict) else (entry,):
+        s = make_state(name, case, np.random.default_rng(0), n=2)
+        width = s.type.watched
+        found = []
+        for at in (s, s.copy()):
+            if found:
+                at.Q[0], at.D[0] = at.Q[1], at.D[1]
+            fe = np.zeros((2, width + 1))
+            fe[:, width] = 7.0
+            at._call(s.type.report, WATCH, 0, 2, fe, np.empty((0, 0, 0)))
+            assert np.isfinite(fe).all() and (fe[:, width] == 7.0).all()
+            found.append(fe)
+        assert np.array_equal(*found)
 
 
 @seeds()

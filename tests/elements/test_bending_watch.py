@@ -86,3 +86,20 @@ def test_curved_beams_count_from_where_they_start(strains):
     m.moment("M", 2, (0.0, 0.0, 1.0))
     m.static_step(increments=2)
     assert not [text for text in solve(m).summary["steps"][0]["warnings"] if "bending" in text]
+
+
+@pytest.mark.parametrize("options", [{}, {"rule": "hht"}, {"adaptive": 1e-4}], ids=["midpoint", "hht", "adaptive"])
+def test_a_beam_that_is_bent_and_brought_back_is_told(options):
+    """The end is turned by 34 degrees per element and back: all steps are looked at, not only the last of those that
+    compiled code makes in one piece."""
+    m = Model(2)
+    m.section("s", "stiffness", EA=1e8, EI=EI, rhoA=1.0)
+    m.line("l", (0.0, 0.0), (1.0, 0.0), n=4)
+    m.beams("blade", on="l", section="s", strains="generalised", damping=1e-3)
+    m.fix("l:start")
+    m.motion("turn", "l:end", "rotation", f"{np.deg2rad(34.0) * 4.0} * sin(pi*t)**2")
+    m.transient_step(1.0, 0.005, **options)
+    (told,) = (text for text in solve(m).summary["steps"][0]["warnings"] if "bending" in text)
+    assert told.startswith('Beam "blade": bending of one element reached ')
+    assert float(told.split("reached ")[1].split()[0]) == pytest.approx(34.0, abs=0.5)  # printed as a whole number
+    assert float(told.split("t = ")[1].split()[0].rstrip(" s;")) == pytest.approx(0.5, abs=0.02)

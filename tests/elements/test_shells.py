@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 from shell_meshes import ALL, LINEAR, flat, grid, last, linear_of, model_of, moved, support_simply
 
 from fem_mbs import Mesh, Model, ModelError, solve
@@ -26,7 +27,8 @@ MASSES = pytest.mark.parametrize("mass", ["consistent", "lumped"])
 # --- the element -----------------------------------------------------------------------------------------------------
 @CELLS
 def test_natural_strains_of_an_arc_are_exact(cell):
-    """A strip rolled to an arc of 0.8 rad has the bending strains of its curvature and no other."""
+    """A strip rolled to an arc of 0.8 rad has the bending strains of its curvature, the membrane strain that frees its
+    sections of normal force, -(h^2/12) |d_j - d_i|^2 per side and diagonal, and no other."""
     mesh = grid(lambda u, v: (1.5 * u, v, 0 * u), 1, 1, cell)
     model = model_of(mesh, 1.0, 0.0, 0.1)
     block = next(b for b in model.building.blocks if b.type.name == f"shell_{cell}")
@@ -47,6 +49,7 @@ def test_natural_strains_of_an_arc_are_exact(cell):
     exact = chord[..., 0] ** 2 * psi / 1.5
     assert np.abs(p[:, k + n : 2 * k + n] + exact).max() < 2e-3 * exact.max()  # psi^4/360
     p[:, k + n : 2 * k + n] = 0.0
+    p[:, :k] += 0.1**2 / 12.0 * (2.0 * np.sin(0.5 * psi * np.abs(chord[..., 0]) / 1.5)) ** 2
     assert np.abs(p).max() < 2e-3
     assert term.local_dofs == 6 * n
 
@@ -165,7 +168,7 @@ def test_plate_buckles(cell):
 
 # --- large rotations -------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
-    ("cell", "tolerance"), [("quad", 0.002), ("triangle", 0.04), ("quad8", 0.005), ("triangle6", 0.005)]
+    ("cell", "tolerance"), [("quad", 0.005), ("triangle", 0.04), ("quad8", 0.005), ("triangle6", 0.005)]
 )
 def test_strip_rolls_up(cell, tolerance):
     """A cantilever under an end moment becomes a full circle, here of 8 elements (Sze, section 3.2)."""
@@ -178,6 +181,85 @@ def test_strip_rolls_up(cell, tolerance):
     phi = 2 * np.pi * found.steps[0].series["load factor"][1:]
     exact = np.column_stack((12 / phi * np.sin(phi), 0 * phi, 12 / phi * (1 - np.cos(phi))))
     assert np.abs(found.sensor("x").values[1:] - exact).max() < tolerance * 12
+
+
+def end_angle(cell, h, n=4):
+    """Return the angle [rad] of the end of a strip of length 1 under the moment that bends it by 1 rad, nu = 0."""
+    model = model_of(grid(flat(1, 0.1), n, 1, cell), 1e6, 0.0, h)
+    model.fix("s:left")
+    for edge in ("bottom", "top"):
+        model.fix(f"s:{edge}", ["y", "rotation x", "rotation z"])
+    on_edge(model, "right", (0.0, -1e6 * 0.1 * h**3 / 12.0, 0.0), "moment")
+    model.sensor("end", "rotation", on="s:b")
+    model.static_step(increments=8)
+    return np.linalg.norm(solve(model).sensor("end").values[-1])
+
+
+@CELLS
+def test_moment_of_a_thick_strip_is_that_of_its_curvature(cell):
+    """M = D k, whatever the thickness over the radius; an arc of 1/4 rad per element leaves 1e-5, triangles more, which
+    the thin strip tells."""
+    thin, thick = end_angle(cell, 0.01), end_angle(cell, 0.2)
+    assert thick / thin == pytest.approx(1.0, abs=1e-3)
+    if cell == "quad":
+        assert thick == pytest.approx(1.0, abs=3e-4)
+
+
+def test_a_thick_strip_of_tied_strains_bends_too_far_by_a_known_part():
+    """Bending strains x,s.d,s stretch with the middle: the angle is (h k)^2/6 too large, to the next order."""
+    thin, thick = end_angle("quad8", 0.01, 8), end_angle("quad8", 0.1, 8)
+    assert thick / thin - 1.0 == pytest.approx(0.1**2 / 6.0, rel=0.1)
+
+
+def arch(h, half, coupled):
+    """Return the deflection under a force of 1 in the middle of a hinged arch of radius 1, width 1, E = 1e6, nu = 0.
+
+    Castigliano's theorem with the energy of Winkler's sections, integral of E (e + z k)^2/(1 + z) dz, or that of thin
+    ones, and shear with 5/6; ``half`` [rad] is half of the angle.
+    """
+    E = 1e6
+    moments = [quad(lambda z, n=n: z**n / (1.0 + z), -h / 2, h / 2)[0] for n in range(3)]
+    if not coupled:
+        moments = [h, 0.0, h**3 / 12.0]
+    flexibility = np.linalg.inv(E * np.array([moments[:2], moments[1:]]))
+    shear = 1.0 / (5.0 / 6.0 * E / 2.0 * h)
+
+    def forces(angle, hinge):  # normal force, moment, shear force by the force (2,) of the right hinge on the arch
+        t, n = np.array((np.cos(angle), -np.sin(angle))), np.array((np.sin(angle), np.cos(angle)))
+        arm = np.array((np.sin(half) - np.sin(angle), np.cos(half) - np.cos(angle)))
+        return np.array((hinge @ t, arm[1] * hinge[0] - arm[0] * hinge[1])), hinge @ n
+
+    def product(a, b):
+        def density(angle):
+            (f, q), (g, r) = forces(angle, a), forces(angle, b)
+            return f @ flexibility @ g + shear * q * r
+
+        return quad(density, 0.0, half)[0]
+
+    across, up = np.array((-1.0, 0.0)), np.array((0.0, 0.5))
+    thrust = -product(across, up) / product(across, across)
+    return 2.0 * (product(up, up) + thrust * product(across, up))
+
+
+def middle_of_arch(cell, n, h, half):
+    def place(u, v):
+        return np.sin(half * u), 0.1 * v, np.cos(half * u)
+
+    model = model_of(grid(place, n, 1, cell), 1e6, 0.0, h)
+    model.fix("s:left", ["x", "rotation y", "rotation z"])
+    model.fix("s:right", ["x", "z"])
+    for edge in ("bottom", "top"):
+        model.fix(f"s:{edge}", ["y", "rotation x", "rotation z"])
+    on_edge(model, "left", (0.0, 0.0, -0.05))
+    return -moved(model, "s:a", "z")
+
+
+def test_tied_strains_are_those_of_thick_arches_natural_strains_those_of_thin_ones():
+    """A hinged arch of h/R = 0.04 with a rise of 0.8 h, where stretch and bending take like shares of the energy."""
+    thick, thin = arch(0.04, 0.25, True), arch(0.04, 0.25, False)
+    assert thin / thick == pytest.approx(1.0 - 0.0058, abs=1e-4)
+    assert middle_of_arch("quad8", 8, 0.04, 0.25) == pytest.approx(thick, rel=5e-4)
+    assert middle_of_arch("quad", 48, 0.04, 0.25) == pytest.approx(thin, rel=5e-4)
 
 
 @EVERY

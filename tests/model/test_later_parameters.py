@@ -17,7 +17,7 @@ def solid(**options) -> Model:
     m = Model(3)
     m.mesh("bar", box={"size": (0.4, 0.1, 0.1), "n": (4, 2, 1)})
     m.solid_material("steel", E=2.1e11, nu=0.3, density=7850.0, expansion=1.2e-5)
-    m.solids("part", "bar", "steel", damping=1e-5, **options)
+    m.solids("part", "bar", "steel", **{"damping": 1e-5, **options})
     return m
 
 
@@ -130,3 +130,13 @@ def test_changes_add_up_and_widen_the_table(monkeypatch):
     np.testing.assert_array_equal(made.par, expected)
     np.testing.assert_array_equal(later.rows_of(np.array([6, 0, 4])), expected[[6, 0, 4]])
     np.testing.assert_array_equal(later.par, expected)
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.01])
+def test_damping_is_known_before_and_after_a_change(monkeypatch, damping):
+    """Blocks tell whether they damp without making parameters, and what is changed in them later counts too."""
+    monkeypatch.setattr(cells, "MANY", 0)
+    for block in solid(damping=damping, mass_damping=damping).building.blocks:
+        assert block.later and block.damped == (damping != 0.0)
+        block.change(np.arange(1), block.type.column("damping"), [0.02])
+        assert block.later and block.damped

@@ -202,13 +202,13 @@ def test_a_joint_found_on_another_root_is_refused():
     compiled = model.compile()
     watcher = Watcher(compiled.system)
     D = compiled.system.initial_state().D[0]
-    watcher.look(np.zeros(1), D, 0.0)
+    watcher.look(watcher.table(), np.zeros(1), D)
     third = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
     for k, turned in enumerate((np.diag((-1.0, 1.0, -1.0)), third, np.diag((1.0, -1.0, -1.0)))):
         wrong = D.copy()
         wrong[k] = turned.ravel()
         with pytest.raises(AnalysisError, match=f'Joint "j{k}": .* stands turned'):
-            watcher.look(np.zeros(1), wrong, 0.0)
+            watcher.look(watcher.table(), np.zeros(1), wrong)
 
 
 @pytest.mark.parametrize("dimension", [2, 3])

@@ -102,6 +102,7 @@ class Follower:
             ledger=f((2, C.N_LEDGER)), iterations=f(2, np.int32), residuals=f(2),
             values=f((2, compiled.system.record.shape[0])), frame_Q=f((1, N)), frame_V=f((1, N)), frame_D=f((1, *m)),
             frame_out=f((1, state.out.size)), frame_energy=f((1, state.energy.size)), frame_step=f(1, np.int64),
+            watched=f((0, 2)),
         )  # fmt: skip
         self.functions: Functions = []
         self.varied = np.zeros(n, bool)  # parameters that change time functions

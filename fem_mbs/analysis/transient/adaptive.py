@@ -302,7 +302,7 @@ class AdaptiveStepping(Stepping):
                 self.works, self.row, start, energy, ta = works, row, final, now, tb
             self.taken = output.values[1].copy()
             self.energy = energy.copy()
-            self.watcher.look(self.state.Q[0], self.state.D[0], self.t)
+            self.watcher.look(output.watched, np.array([self.t - 0.5 * h, self.t]), self.state.D[0])
             landed = self.step == until
             self._fill(landed)
             if landed:

@@ -340,6 +340,7 @@ class Stepping:
             frame_out=np.zeros((m, state.out.size)),
             frame_energy=np.zeros((m, state.energy.size)),
             frame_step=np.zeros(m, np.int64),
+            watched=self.watcher.table(),
         )
 
     def chunk_length(self, seconds_per_step: float, remaining: int) -> int:
@@ -589,7 +590,7 @@ class Stepping:
     def take(self, output: S.Output, n: int, t1: np.ndarray) -> Chunk:
         """Return the first n steps of the buffers, which end at t1 (n,), with the works summed up from the start."""
         rows = output.ledger[:n]
-        self.watcher.look(self.state.Q[0], self.state.D[0], float(t1[n - 1]))
+        self.watcher.look(output.watched, t1[:n], self.state.D[0])
         # a running sum that does not depend on the chunks
         works = np.cumsum(np.vstack((self.works, rows[:, WORKS])), axis=0)[1:]
         self.works = works[-1].copy()

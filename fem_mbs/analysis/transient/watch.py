@@ -2,37 +2,70 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from fem_mbs.analysis.start.roots import Roots
-from fem_mbs.elements.history_watch import HistoryWatch
 from fem_mbs.elements.registry import Watch
 from fem_mbs.errors import AnalysisError
+from fem_mbs.solvers.stepping import layout as S
+from fem_mbs.system.blocks import Block
 from fem_mbs.system.compiled import Compiled
 
 __all__ = ["Watcher"]
+
+
+class _Watched(NamedTuple):
+    """One quantity of the elements of a block: its values at the start (n,), and where those of the steps are.
+
+    ``rows``: of the compiled steps' table of largest values; None: in the history (n, n_hist).
+    """
+
+    block: Block
+    watch: Watch
+    start: np.ndarray | float
+    rows: slice | None
+    history: np.ndarray
 
 
 class Watcher:
     """Check the states of a run; see `fem_mbs.elements.registry.Watch`."""
 
     def __init__(self, compiled: Compiled):
-        self.watched = [
-            (block, watch, (compiled.block_history(block),) if isinstance(watch, HistoryWatch) else ())
-            for block in compiled.blocks
-            for watch in block.type.watches
-        ]
-        start = compiled.initial_state() if any(watch.from_start for _, watch, _ in self.watched) else None
-        self.start = [
-            0.0 if start is None or not watch.from_start
-            else watch.values(block.par, block.dof, block.rot, start.Q[0], start.D[0])
-            for block, watch, _ in self.watched
-        ]  # fmt: skip
+        self.watched: list[_Watched] = []
         self.roots = Roots(compiled)
         self.worst: dict[tuple[str, str], tuple[float, int, float, Watch]] = {}
+        self._size = 0
+        state = None
+        for block, row in zip(compiled.blocks, compiled.system.table, strict=True):
+            width, first = block.type.watched, int(row[S.O_WATCH])
+            self._size = first + width * block.size
+            start = np.zeros((block.size, width))
+            if any(watch.from_start for watch in block.type.watches):
+                state = state or compiled.initial_state()
+                start = compiled.watched(block, state)
+            history = compiled.block_history(block) if block.type.hist else np.zeros((block.size, 0))
+            column = 0
+            for watch in block.type.watches:
+                if watch.history >= 0:
+                    self.watched.append(_Watched(block, watch, 0.0, None, history))
+                    continue
+                rows = slice(first + column, self._size, width)
+                self.watched.append(
+                    _Watched(block, watch, start[:, column] if watch.from_start else 0.0, rows, history)
+                )
+                column += 1
 
-    def look(self, Q: np.ndarray, D: np.ndarray, time: float) -> None:
-        """Check the coordinates Q (N,) and directors D (nr, ..) at a time.
+    def table(self) -> np.ndarray:
+        """Return an empty table (n, 2) of largest values and their steps, which the compiled steps fill."""
+        return np.tile((-np.inf, 0.0), (self._size, 1))
+
+    def look(self, table: np.ndarray, times: np.ndarray, D: np.ndarray) -> None:
+        """Check the largest values of steps that end at ``times`` (n,), and the directors D (nr, ..) at the last end.
+
+        Args:
+            table: (n, 2), as `table` returned it and the steps have filled it.
 
         Raises:
             AnalysisError: an element is beyond its limit, naming the group and the element; or a joint has moved to
@@ -40,15 +73,16 @@ class Watcher:
         """
         for joint in self.roots.turned(D):
             raise AnalysisError(
-                f'Joint "{joint.name}": at t = {time:.6g} s it stands turned by half a turn or so, where its equations '
-                "hold too but no motion leads; take smaller steps"
+                f'Joint "{joint.name}": at t = {times[-1]:.6g} s it stands turned by half a turn or so, where its '
+                "equations hold too but no motion leads; take smaller steps"
             )
-        for (block, watch, history), start in zip(self.watched, self.start, strict=True):
-            values = watch.values(block.par, block.dof, block.rot, Q, D, *history) - start
+        for block, watch, start, rows, history in self.watched:
+            values = history[:, watch.history] if rows is None else table[rows, 0] - start
             i = int(values.argmax())
             value = float(values[i])
             if not value > watch.warn:
                 continue
+            time = float(times[-1] if rows is None else times[int(table[rows, 1][i])])
             name = block.label(i)
             first = next(first for group, first, last in block.groups if first <= i < last)
             if value >= watch.limit:

@@ -79,13 +79,17 @@ def _joined(tables: list[np.ndarray]) -> np.ndarray:
 
 
 def add_rows(
-    building: Building, label: str, type_name: str, nodes: np.ndarray, rows: Callable[[np.ndarray], np.ndarray]
-) -> None:
-    """Add a block with what makes its parameters (`Block.rows`); of few elements they are made at once."""
+    building: Building, label: str, type_name: str, nodes: np.ndarray, rows: Callable[[np.ndarray], np.ndarray],
+    damping: float,
+) -> None:  # fmt: skip
+    """Add a block with what makes its parameters (`Block.rows`); of few elements they are made at once.
+
+    ``damping``: that of all elements, by which analyses know without parameters whether the block damps.
+    """
     if len(nodes) < MANY:
         add_block(building, label, type_name, nodes, rows(np.arange(len(nodes))))
         return
-    made = Block([(label, 0, len(nodes))], element_type(type_name), nodes, None, rows=rows)  # type: ignore[arg-type]
+    made = Block([(label, 0, len(nodes))], element_type(type_name), nodes, None, rows=rows, lossy=damping != 0.0)  # type: ignore[arg-type]
     building.blocks.append(made)
 
 

@@ -400,15 +400,15 @@ def _add(building: Building, group: ShellGroup, beta: float, alpha: float, lumpe
     if group.bends and any(int(node) in building.rotations for node in np.unique(group.nodes)):
         turned = np.array([[building.rotation_matrix(int(node)) for node in row] for row in group.nodes])
     cells = _Cells(group, building.places(), turned)
-    add_rows(building, group.name, group.type, group.nodes, _Stiffnesses(cells, beta))
+    add_rows(building, group.name, group.type, group.nodes, _Stiffnesses(cells, beta), beta)
     if group.bends:
         building.rotational.update(np.unique(group.nodes).tolist())
     if group.section.inertia[0] > 0.0 and group.bends:
         ends = group.nodes[:, pairs_of(group.nodes.shape[1])].reshape(-1, 2)
-        add_rows(building, group.name, "director_mass3", ends, _PairMasses(cells, alpha, lumped))
+        add_rows(building, group.name, "director_mass3", ends, _PairMasses(cells, alpha, lumped), alpha)
     elif group.section.inertia[0] > 0.0:
         kind = f"solid_{'lumped' if lumped else 'mass'}_{group.kind}"
-        add_rows(building, group.name, kind, group.nodes, _Masses(cells, alpha, lumped))
+        add_rows(building, group.name, kind, group.nodes, _Masses(cells, alpha, lumped), alpha)
     building.shell_groups[group.name] = group
     building.groups[group.name] = group.nodes
 
@@ -438,10 +438,6 @@ class _Stiffnesses:
     cells: _Cells
     beta: float
 
-    @property
-    def damped(self) -> bool:
-        return self.beta != 0.0
-
     def __call__(self, elements: np.ndarray) -> np.ndarray:
         some, X, turned = self.cells.some(elements)
         if some.bends:
@@ -459,10 +455,6 @@ class _Masses:
     alpha: float
     lumped: bool
 
-    @property
-    def damped(self) -> bool:
-        return self.alpha != 0.0
-
     def __call__(self, elements: np.ndarray) -> np.ndarray:
         some, X, _ = self.cells.some(elements)
         per_area = some.thickness * some.section.inertia[0]
@@ -477,10 +469,6 @@ class _PairMasses:
     cells: _Cells
     alpha: float
     lumped: bool
-
-    @property
-    def damped(self) -> bool:
-        return self.alpha != 0.0
 
     def __call__(self, numbers: np.ndarray) -> np.ndarray:
         pairs = len(pairs_of(self.cells.group.nodes.shape[1]))

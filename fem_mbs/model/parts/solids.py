@@ -131,7 +131,7 @@ def _add_group(
         except ValueError as error:
             raise ModelError(f"{error}", owner=owner) from error
     stiffness = _Stiffnesses(cells, float(nonlinear), beta)
-    add_rows(building, group.name, group.type, group.nodes, stiffness)
+    add_rows(building, group.name, group.type, group.nodes, stiffness, beta)
     lumped, points = mass == "lumped", group.rule if mass in ("reduced", "incompatible") else None
     family, form = "plane" if group.state else "solid", "lumped" if lumped else "mass"
     inside = None
@@ -141,7 +141,7 @@ def _add_group(
     masses = _Masses(cells, density, alpha, lumped, ring, points, inside)
     group.nonlinear, group.volumes = nonlinear, masses.volumes
     if density > 0.0:
-        add_rows(building, group.name, f"{family}_{form}_{group.kind}", group.nodes, masses)
+        add_rows(building, group.name, f"{family}_{form}_{group.kind}", group.nodes, masses, alpha)
     building.solid_groups[group.name] = group
     building.groups[group.name] = group.nodes
 
@@ -206,10 +206,6 @@ class _Stiffnesses:
     nonlinear: float
     beta: float
 
-    @property
-    def damped(self) -> bool:
-        return self.beta != 0.0
-
     def __call__(self, elements: np.ndarray) -> np.ndarray:
         cells = self.cells
         X, C = cells.x(elements), cells.elasticity(elements)
@@ -230,10 +226,6 @@ class _Masses:
     ring: bool
     points: str | None
     inside: _Stiffnesses | None
-
-    @property
-    def damped(self) -> bool:
-        return self.alpha != 0.0
 
     def __call__(self, elements: np.ndarray) -> np.ndarray:
         par = self._of_volumes(elements)
