@@ -652,10 +652,9 @@ def test_contract_statics(subject, seed):
     Lambda = s.U[s.dof[0, s.multipliers]]
 
     def potential(d):
-        t = s.moved(d, rows=(1,))
-        ledger = t.report(LEDGER)[0]
-        t = s.moved(d)
-        return ledger[STRAIN] + ledger[POTENTIAL] - ledger[LOAD_WORK] + Lambda @ t.force()[0][s.multipliers]
+        ledger = s.moved(d, rows=(1,)).report(LEDGER)[0]
+        held = Lambda @ s.moved(d).force()[0][s.multipliers] if len(Lambda) else 0.0
+        return ledger[STRAIN] + ledger[POTENTIAL] - ledger[LOAD_WORK] + held
 
     scale = np.abs(fe).max() + np.abs(ke).max()
     if not s.case.path:  # (their work is that of the mean force of the path, whose derivative is another force)

@@ -87,22 +87,21 @@ def faces(n):
     )  # fmt: skip
 
 
-def looked(x0, x1, y0, y1, steps=4000):
+def looked(x0, x1, y0, y1, steps):
     """Pairs whose vectors change sides while they are inside of each other, at one of many instants."""
-    found, before = set(), {}
-    for t in np.linspace(0.0, 1.0, steps):
-        x, y = (1 - t) * x0 + t * x1, (1 - t) * y0 + t * y1
-        for i in range(len(x)):
-            for j in range(len(y)):
-                u, w = x[i, 1] - x[i, 0], y[j, 0] - x[i, 0]
-                v = x[i, 2] - x[i, 0] if x.shape[1] == 3 else y[j, 0] - y[j, 1]
-                a, b = np.linalg.lstsq(np.column_stack((u, v)), w, rcond=None)[0]
-                inside = min(a, b) > 0.0 and (a + b if x.shape[1] == 3 else max(a, b)) < 1.0
-                side = np.sign(np.cross(u, v) @ w)
-                if inside and before.get((i, j), side) != side:
-                    found.add((i, j))
-                before[i, j] = side
-    return found
+    t = np.linspace(0.0, 1.0, steps)[:, None, None, None]
+    x, y = ((1 - t) * a0 + t * a1 for a0, a1 in ((x0, x1), (y0, y1)))
+    x, y = x[:, :, None], y[:, None]  # (instants, of x, of y, points, 3)
+    face = x.shape[3] == 3
+    u, w = x[..., 1, :] - x[..., 0, :], y[..., 0, :] - x[..., 0, :]
+    v = x[..., 2, :] - x[..., 0, :] if face else y[..., 0, :] - y[..., 1, :]
+    uu, uv, vv, uw, vw = ((p * q).sum(axis=-1) for p, q in ((u, u), (u, v), (v, v), (u, w), (v, w)))
+    det = uu * vv - uv * uv  # of the normal equations of a u + b v = w
+    a, b = (uw * vv - vw * uv) / det, (vw * uu - uw * uv) / det
+    inside = (np.minimum(a, b) > 0.0) & ((a + b if face else np.maximum(a, b)) < 1.0)
+    side = np.sign((np.cross(u, v) * w).sum(axis=-1))
+    met = inside[1:] & (side[1:] != side[:-1])
+    return {tuple(pair) for pair in np.argwhere(met.any(axis=0)).tolist()}
 
 
 @pytest.mark.parametrize("kind", ["tubes", "faces"])
@@ -114,7 +113,7 @@ def test_passages_are_those_that_many_instants_show(kind, seed):
     y0, y1 = rng.normal(size=(2, n, 1 if kind == "faces" else 2, 3))
     pairing = faces(n) if kind == "faces" else tubes(n, plane=False)
     found = {tuple(pair) for pair in passages(pairing, x0, x1, y0, y1).tolist()}
-    assert found == looked(x0, x1, y0, y1, 1000)
+    assert found == looked(x0, x1, y0, y1, 4000)
     assert found
 
 

@@ -249,7 +249,7 @@ def test_an_interrupted_run_goes_on_without_being_asked_to_keep_points(tmp_path,
     """From the last of its own points, or from its start where it has none yet; these points do not stay."""
     path = tmp_path / "model.toml"
     text = write(tmp_path).read_text(encoding="utf-8").replace("restarts = 3\n", "")
-    path.write_text(text.replace("h = 0.0005", "h = 0.0005\neigenvalues = {every = 5, count = 1}"), encoding="utf-8")
+    path.write_text(text.replace("h = 0.0005", "h = 0.0005\neigenvalues = {every = 40, count = 1}"), encoding="utf-8")
     whole = run(load_model(path), tmp_path / "whole")
     assert whole.restart_points == []
 

@@ -27,12 +27,14 @@ from fem_mbs.validation.case import (
 )
 from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY, printed, totals
 from fem_mbs.validation.listing import markdown
+from fem_mbs.validation.ma_1993_contact import TABLE_2
 from fem_mbs.validation.registry import SECONDS, ValidationFile, find, select
 from fem_mbs.validation.runner import run_cases
 
 FILES = {f.name: f for f in find()}
 # Numbers of a file that are smaller in its test, by the same rows and tolerances; `fem-mbs validate` takes all.
 SHORTER = {
+    "dias_pereira_1993_sensitivities": {"TABLE_2": TABLE_2[:1]},  # the other optima follow by similarity
     "betsch_steinmann_2002_flexible_links": {"STEPS": 2000},
     "reissner_1973_random_beams": {"SEEDS": range(2)},
     "lee_1968_frame": {"BEAMS": ((2, "exact"), (3, "corotational"))},
