@@ -132,7 +132,7 @@ def _write_png(figure: Figure, path: Path) -> None:
         figure.draw_without_rendering()  # labels beside axes of one scale find their room in the second layout
     canvas.draw()
     picture = Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3])
-    picture.save(path, format="png", dpi=(figure.dpi, figure.dpi), compress_level=4)
+    picture.save(path, format="png", dpi=(figure.dpi, figure.dpi), compress_level=2)
 
 
 def _write_svg(figure: Figure, path: Path) -> None:
