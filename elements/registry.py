@@ -57,6 +57,8 @@ class ElementType:
                      their scales in the last columns of ``par``
     ``reads_moments``  True: the element reads the moments that align the axes of this joint, after its forces
     ``inertia``      True: the element has mass
+    ``linear(par)``  returns whether the forces of all elements with these parameters are linear in displacements and
+                     velocities with constant coefficients, at any state; without it they may not be
     ``watches``      limits of validity
     ``prestress(par, outputs, factor)``  returns parameters with added stresses, a table times a factor, for linear
                      buckling: a table of the job STRESSES with ``stresses`` columns, or of OUTPUT where these are 0
@@ -86,6 +88,7 @@ class ElementType:
     reads: int = 0
     reads_moments: bool = False
     inside: Any = None
+    linear: Any = None
     scalars: int = 0
     stresses: int = 0
     sections: bool = False

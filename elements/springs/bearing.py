@@ -22,6 +22,8 @@ Outputs: forces along e and f (positive where a is displaced so), displacements 
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from fem_mbs.arrays import cleared, scratch
@@ -303,6 +305,11 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
             f[4] = speed
 
 
+def _linear(dim: int, par: np.ndarray) -> bool:
+    """Return whether no table of these bearings has more than one row: directions are fixed in space."""
+    return bool((par[:, _start(dim) + 2] == 1.0).all())
+
+
 def _type(dim):
     directions = tuple(f"{v}{c}" for v in "nef" for c in "xyz") if dim == 3 else ()
     pairs = ("uu", "uv", "vu", "vv")
@@ -320,6 +327,7 @@ def _type(dim):
         force=_force,
         report=_report,
         tables=True,
+        linear=partial(_linear, dim),
     )  # fmt: skip
 
 

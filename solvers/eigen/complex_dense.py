@@ -228,7 +228,7 @@ def _next_to(
     pair = beside(pencil, p, x, w) if pair is None else pair
     large = abs(p[0]) > _LARGE
     if large:
-        return None if pair is None or pencil.residuals(p, pair.x, pair.y)[0][0] > tolerance else pair
+        return None if pair is None or pencil.residuals(p, pair.x, pair.y, pencil.absolute)[0][0] > tolerance else pair
     if pair is None and not (zeros and abs(p[0]) < _SMALL):
         raise AnalysisError(f"Complex modes: the matrices are singular next to p = {p[0] / pencil.time:.6g}")
     if pair is not None and (not zeros or both_residuals(pencil, pair)[0][0] <= 1e-2 * tolerance):

@@ -379,10 +379,8 @@ class _ComplexProblem:
         off = sizes / (1e-2 * self.tolerance)
         near = np.flatnonzero(off > 1.0)
         if near.size and off.max() < _CLOSE:  # perhaps all that rounding leaves
-            backward = [
-                np.linalg.norm(residual[:, near], axis=0) / space.cancelled(p[near], vectors[:, near], transposed)
-                for residual, vectors, transposed in ((r, right, False), (l, left, True))
-            ]
+            both = space.cancelled(p[near], right[:, near], left[:, near])
+            backward = [np.linalg.norm(a[:, near], axis=0) / size for a, size in zip((r, l), both, strict=True)]
             off[near] = np.minimum(off[near], np.maximum(*backward) / (1e-2 * BACKWARD))
         return r, l, off
 

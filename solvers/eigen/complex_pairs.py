@@ -291,7 +291,9 @@ def rescued(pencil: QuadraticPencil, pairs: Pairs, tolerance: float) -> Pairs:
 
 def both_residuals(pencil: QuadraticPencil, pairs: Pairs) -> tuple[np.ndarray, np.ndarray]:
     """Return the larger of right and left residuals (k,), over the sum of the terms, and over absolute values."""
-    right, left = pencil.residuals(pairs.p, pairs.x, pairs.y), pencil.residuals(pairs.p, pairs.w, pairs.z, True)
+    absolute = pencil.absolute
+    right = pencil.residuals(pairs.p, pairs.x, pairs.y, absolute)
+    left = pencil.residuals(pairs.p, pairs.w, pairs.z, absolute, transposed=True)
     return np.maximum(right[0], left[0]), np.maximum(right[1], left[1])
 
 

@@ -25,7 +25,7 @@ import scipy.linalg
 from scipy.sparse import csr_matrix
 
 from fem_mbs.late import dataclass
-from fem_mbs.solvers.eigen.quadratic_pencil import QuadraticPencil, absolutely, times
+from fem_mbs.solvers.eigen.quadratic_pencil import QuadraticPencil, magnitudes, times
 
 __all__ = ["GalerkinSubspace", "Ritz"]
 
@@ -33,8 +33,10 @@ _START = 3  # blocks of the first space: corrections make more of a column than 
 _DEPENDENT = 1e-10  # length of a column outside of the others, over its own, that is rounding
 _OUTSIDE, _PASSES = 0.5, 6  # the same of a column that is known to be outside, but for what rounding has added
 _ALIKE = 3e-3  # of the largest residual of unit size: directions with less of it wait for the next round
+_MORE = 64  # columns for which memory is taken at least
 _THIN = 0.2  # of the entries: a difference from the transpose with fewer replaces a second product
-_ROUNDING = 1e-15  # of the largest entry
+_ROUNDING, _CANCELLED = 1e-15, 1e-14  # of the largest entry, and of a product from its terms
+_SEED = 17
 
 
 @dataclass(frozen=True)
@@ -52,14 +54,19 @@ class _Matrix:
     def __init__(self, A: csr_matrix):
         self.A = A
         self.more, self.sign = None, 1.0
+        x = np.random.default_rng(_SEED).standard_normal((A.shape[0], 1))
+        Ax, ATx, sizes = A @ x, A.T @ x, magnitudes(A) @ np.abs(x)
         for sign in (1.0, -1.0):
-            more = csr_matrix(A - sign * A.T)
+            # rows that differ do so for a random vector
+            rows = np.flatnonzero(np.abs(Ax - sign * ATx) > _CANCELLED * sizes.max(initial=0.0))
+            if np.diff(A.indptr)[rows].sum() > _THIN * A.nnz:
+                continue
+            more = csr_matrix(A[rows] - sign * A[:, rows].T)
             more.data[np.abs(more.data) <= _ROUNDING * np.abs(A.data).max(initial=0.0)] = 0.0
             more.eliminate_zeros()
-            if more.nnz <= _THIN * A.nnz:
-                self.rows = np.flatnonzero(np.diff(more.indptr))
-                self.more, self.sign = more[self.rows], sign
-                break
+            some = np.flatnonzero(np.diff(more.indptr))
+            self.rows, self.more, self.sign = rows[some], more[some], sign
+            break
 
     def projected(self, V: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return V^T A Z, Z^T A V and Z^T A Z."""
@@ -93,7 +100,7 @@ class GalerkinSubspace:
     def __init__(self, pencil: QuadraticPencil, rng: np.random.Generator):
         self.pencil, self.rng = pencil, rng
         self.matrices = [_Matrix(a) for a in (pencil.M, pencil.C, pencil.K)]
-        self.V = np.zeros((pencil.n, 0))
+        self._columns, self.size = np.zeros((pencil.n, 0), order="F"), 0
         self.small = [np.zeros((0, 0))] * 3
 
     def about(self, s: float, solve: Callable[[np.ndarray], np.ndarray]) -> None:
@@ -101,8 +108,8 @@ class GalerkinSubspace:
         self.s, self.solve = s, solve
 
     @property
-    def size(self) -> int:
-        return self.V.shape[1]
+    def V(self) -> np.ndarray:
+        return self._columns[:, : self.size]
 
     # --- growth ----------------------------------------------------------------------------------------------------
     def explore(self, columns: int, blocks: int = _START) -> None:
@@ -124,8 +131,17 @@ class GalerkinSubspace:
                 whole[:k, :k] = self.small[i]
                 whole[:k, k:], whole[k:, :k], whole[k:, k:] = matrix.projected(self.V, Z)
                 self.small[i] = whole
-            self.V = np.hstack((self.V, Z))
+            self._append(Z)
         return Z
+
+    def _append(self, Z: np.ndarray) -> None:
+        """Make V larger by the columns Z (n, j), in memory that is there for some more."""
+        k, last = self.size, self.size + Z.shape[1]
+        if last > self._columns.shape[1]:
+            more = np.empty((self.pencil.n, last + max(last // 2, _MORE)), order="F")
+            more[:, :k] = self.V
+            self._columns = more
+        self._columns[:, k:last], self.size = Z, last
 
     def _outside(self, Z: np.ndarray) -> np.ndarray:
         """Return an orthonormal basis of what the columns Z (n, j) add to V."""
@@ -151,7 +167,8 @@ class GalerkinSubspace:
         some = some[:, size > 0.0] / size[size > 0.0]
         Q, R, _ = scipy.linalg.qr(some, mode="economic", pivoting=True)
         Q = Q[:, np.abs(np.diag(R)) > _DEPENDENT]
-        self.V = self.V @ Q
+        self._columns = np.asfortranarray(self.V @ Q)
+        self.size = Q.shape[1]
         self.small = [Q.T @ a @ Q for a in self.small]
 
     # --- pairs -----------------------------------------------------------------------------------------------------
@@ -193,12 +210,16 @@ class GalerkinSubspace:
             sizes = np.maximum(sizes, np.linalg.norm(total, axis=0) / np.maximum(terms, 1e-300))
         return out[0], out[1], sizes
 
-    def cancelled(self, p: np.ndarray, coefficients: np.ndarray, transposed: bool = False) -> np.ndarray:
-        """Return the norms (j,) of |K| |x| + |p C| |x| + |p^2 M| |x|, from which the residuals of pairs cancel."""
-        x = np.abs(self.vectors(coefficients))
-        matrices = (self.pencil.M, self.pencil.C, self.pencil.K)
-        terms = (absolutely(a, x, transposed) * np.abs(p) ** k for a, k in zip(matrices, (2, 1, 0), strict=True))
-        return np.linalg.norm(sum(terms), axis=0)
+    def cancelled(self, p: np.ndarray, right: np.ndarray, left: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the norms (j,) of |K| |x| + |p C| |x| + |p^2 M| |x|, from which the residuals of pairs cancel: of
+        right vectors and, with the transposed matrices, of left ones."""
+        x, w = (np.abs(self.vectors(coefficients)) for coefficients in (right, left))
+        forward, back = np.zeros_like(x), np.zeros_like(w)
+        for A, k in zip((self.pencil.M, self.pencil.C, self.pencil.K), (2, 1, 0), strict=True):
+            a = magnitudes(A)
+            forward += (a @ x) * np.abs(p) ** k
+            back += (a.T @ w) * np.abs(p) ** k
+        return np.linalg.norm(forward, axis=0), np.linalg.norm(back, axis=0)
 
     def correct(self, right: np.ndarray, left: np.ndarray) -> int:
         """Make V larger by H^-1 of residuals (n, j), complex; directions in which they are alike are taken once.

@@ -32,7 +32,7 @@ from fem_mbs.solvers.linear.redundancy import independent_rows
 from fem_mbs.solvers.linear.saddle_factors import SINGULAR_GROWTH, SingularShift, supernodal
 from fem_mbs.solvers.linear.service import factor
 
-__all__ = ["Inverse", "QuadraticPencil", "absolutely", "inexact", "times"]
+__all__ = ["Inverse", "QuadraticPencil", "absolutely", "inexact", "magnitudes", "times"]
 
 _SEED = 5
 _SMALL = 200_000  # entries of K up to which absolute values of matrices are kept
@@ -216,21 +216,24 @@ class QuadraticPencil:
         return times(K, x), times(C, x) * p, times(M, x) * p**2
 
     @cached_property
-    def _absolute(self) -> tuple[list, list]:
-        """Return |K|, |C| and |M|, and their transposes, of small problems."""
-        found = [abs(a) for a in (self.K, self.C, self.M)]
-        return found, [a.T for a in found]
+    def _kept(self) -> list[csr_matrix]:
+        return [abs(a) for a in (self.K, self.C, self.M)]
+
+    @property
+    def absolute(self) -> list[csr_matrix]:
+        """Return |K|, |C| and |M|; only those of small problems are kept."""
+        return [magnitudes(a) for a in (self.K, self.C, self.M)] if self.K.nnz > _SMALL else self._kept
 
     def _reactions(self, y: np.ndarray, transposed: bool) -> np.ndarray:
         return (self.rows.T if transposed else self.columns) @ y
 
     def residuals(
-        self, p: np.ndarray, x: np.ndarray, y: np.ndarray, transposed: bool = False
+        self, p: np.ndarray, x: np.ndarray, y: np.ndarray, absolute: list[csr_matrix], transposed: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return residuals (k,): |(p^2 M + p C + K) x + G^T y| over the sum of the norms of its four terms, and over
         that of the absolute values from which they cancel.
 
-        The violation of G x = 0 is added to the numerator.
+        The violation of G x = 0 is added to the numerator; ``absolute``: as the attribute.
         """
         terms = (*self.forces(p, x, transposed), self._reactions(y, transposed))
         norms = [np.linalg.norm(t, axis=0) for t in terms]
@@ -238,10 +241,7 @@ class QuadraticPencil:
             (self.columns.T if transposed else self.rows) @ x, axis=0
         )
         a = np.abs(x)
-        if self.K.nnz > _SMALL:
-            sizes = [absolutely(A, a, transposed) for A in (self.K, self.C, self.M)]
-        else:
-            sizes = [A @ a for A in self._absolute[transposed]]
+        sizes = [(A.T if transposed else A) @ a for A in absolute]
         factors = (1.0, np.abs(p), np.abs(p) ** 2)
         absolute = norms[3] + sum(np.linalg.norm(x * by, axis=0) for x, by in zip(sizes, factors, strict=True))
         # a rigid-body motion has no forces at all: what it cancels from is the measure then
@@ -256,8 +256,13 @@ class QuadraticPencil:
 
 def absolutely(A: csr_matrix, x: np.ndarray, transposed: bool = False) -> np.ndarray:
     """Return |A| x (n, k), or |A|^T x; |A| is not kept, for matrices of large parts take much memory."""
-    a = csr_matrix((np.abs(A.data), A.indices, A.indptr), shape=A.shape)
+    a = magnitudes(A)
     return (a.T if transposed else a) @ x
+
+
+def magnitudes(A: csr_matrix) -> csr_matrix:
+    """Return |A|, which shares its pattern with A."""
+    return csr_matrix((np.abs(A.data), A.indices, A.indptr), shape=A.shape)
 
 
 def times(A: Any, x: np.ndarray) -> np.ndarray:

@@ -12,6 +12,8 @@ from test_rotors import two_discs
 
 from fem_mbs import Model, ModelError, run, solve
 from fem_mbs.modelfile.read import load_model
+from fem_mbs.solvers.eigen import complex_modes
+from fem_mbs.validation import zorzi_nelson_1977_internal_damping as internal_damping
 
 
 def jeffcott(k=(4e4, 4e4), c=(20.0, 20.0), mass=2.0, polar=0.02, diametral=0.05):
@@ -337,3 +339,24 @@ def test_what_a_diagram_needs(options, said):
     with pytest.raises(ModelError, match=said):
         m.campbell_step(**options)
         solve(m)
+
+
+def test_modes_below_a_crowd_of_eigenvalues(monkeypatch):
+    """Damping by b K crowds eigenvalues at -1/b, next to the four modes wanted: what lies there is not asked for."""
+    monkeypatch.setattr(complex_modes, "_ROUNDS", 60)  # gives up sooner
+    speeds = (261.0, 539.25, 1047.0, 1444.0)
+    m = internal_damping.build(16)
+    m.campbell_step("shaft", speeds, count=4)
+    step = solve(m).summary["steps"][-1]
+    found = np.array([b["eigenvalues"] for b in step["branches"]]) @ (1.0, 1j)
+    for speed, row in zip(speeds, found.T, strict=True):
+        true = internal_damping.exact(speed)
+        both = np.concatenate((true, true.conj()))  # backward whirl turns the other way
+        # (2 pi/16)^4/720 of bending, (2 pi/16)^2 of a splitting of 3e-3
+        assert (np.abs(both[:, None] - row).min(axis=0) <= 5e-4 * np.abs(row)).all()
+    forward = [c for c in step["critical_speeds"] if c["whirl"] == "forward"]
+    assert len(forward) == 2
+    for c in forward:  # the shaft does not see a whirl that turns with it
+        assert abs(c["eigenvalue"][0]) <= 1e-8 * c["speed"]
+        assert c["direct"][0] == pytest.approx(c["speed"], rel=1e-9)
+    assert step["warnings"] == []

@@ -75,8 +75,24 @@ class Spinning:
         self.matrices = matrices_of(end.compiled.system)  # whose pattern is that at all speeds
         self.parts = SteadyParts()
         self.settled: str | None = None
+        self.guard = _GUARD  # modes beyond the wanted ones that can be had at all speeds so far
         self.harmonics: int | None = None  # of the turn; None: coefficients are constant
         self.reach = 0.0  # of these, up to where eigenvalues are sought; 0: not known
+
+    def spectrum(self, lin: Motions, speed: float, count: int) -> Spectrum:
+        """Return the eigenvalues of the ``count`` modes nearest to zero, and of some beyond, fewer where these are not
+        to be had: damping by b K crowds eigenvalues at -1/b, where no search tells one from another.
+
+        Raises:
+            AnalysisError: the wanted ones are not to be had.
+        """
+        while True:
+            try:
+                return spectrum(lin, speed, count + self.guard)
+            except AnalysisError:
+                if self.guard == 0:
+                    raise
+                self.guard //= 2
 
     def steady(self, speed: float) -> Linearisation:
         """Return small motions about the steady rotation at a speed [rad/s], in the fixed frame."""
@@ -227,7 +243,7 @@ def follow(
     """
     spectra = []
     for k, speed in enumerate(speeds):
-        spectra.append(spectrum(spinning.at(speed), speed, count + _GUARD))
+        spectra.append(spinning.spectrum(spinning.at(speed), speed, count))
         if progress:
             progress(k + 1)
     start, chosen = _seed(spectra, count)
@@ -305,7 +321,7 @@ def _step(
     sure &= ~twice
     if not (sure & ~torn).all() and halvings > 0:
         middle = 0.5 * (before + to.speed)
-        between = spectrum(spinning.at(middle), middle, count + _GUARD)
+        between = spinning.spectrum(spinning.at(middle), middle, count)
         _, half = _step(spinning, known, before, between, count, halvings - 1, lost)
         return _step(spinning, half, middle, to, count, halvings - 1, lost)
     found, kept = [], []
@@ -451,7 +467,7 @@ def _crossing(spinning: Spinning, branches: Branches, b: int, k: int, order: flo
         base = seen[near][1] if base is None else base
         pair = refined(lin, Pair(_predicted(base, lin), base.right, base.left))
         if pair is None or _mac([base], _alone(lin, speed, pair))[0, 0] < 0.3:
-            pair = _from_spectrum(lin, speed, base, len(branches.values))
+            pair = _from_spectrum(spinning, lin, speed, base, len(branches.values))
         seen[speed] = lin, pair
         return pair.value.imag - order * speed
 
@@ -472,15 +488,18 @@ def _crossing(spinning: Spinning, branches: Branches, b: int, k: int, order: flo
     return Critical(float(speed), order, b, sense, pair.value)
 
 
-def _from_spectrum(lin: Motions, speed: float, base: Pair, count: int) -> Pair:
+def _from_spectrum(spinning: Spinning, lin: Motions, speed: float, base: Pair, count: int) -> Pair:
     """Return the pair most like a known one among the lowest."""
-    s = spectrum(lin, speed, count + _GUARD)
+    s = spinning.spectrum(lin, speed, count)
     return s.pair(int(_mac([base], s)[0].argmax()))
 
 
 def direct_speeds(spinning: Spinning, speeds: np.ndarray, order: float, count: int) -> np.ndarray | None:
     """Return speeds Omega (k,), complex, with p = i ``order`` Omega an eigenvalue, real parts in the range of
     ``speeds``; None where the matrices are not quadratic in Omega.
+
+    Where damping by b K crowds eigenvalues at -1/b, only those nearest to the middle of the range may be had; None: not
+    even these.
 
     With M = M0 + Omega M1 + Omega^2 M2 and so on, and M1 = M2 = 0 (a rotor does not gain mass),
 
@@ -507,13 +526,21 @@ def direct_speeds(spinning: Spinning, speeds: np.ndarray, order: float, count: i
         return None
     A, B = -(k**2) * M0 + 1j * k * C1 + K2, 1j * k * C0 + K1
     G, want = vstack((at[0].G, free_motions(at[2], (A, B, K0)))), 2 * count + 4
-    middle = 0.5 * (low + top)
+    middle, values, fewer = 0.5 * (low + top), None, False
     for _ in range(4):
-        found = complex_modes(A, B, K0, G, count=want, near=middle, check="none")
+        try:
+            found = complex_modes(A, B, K0, G, count=want, near=middle, check="none")
+        except AnalysisError:
+            if values is not None:
+                break
+            want, fewer = want // 2, True
+            continue
         values = found.values[found.rigid :]
-        if values.size < want or np.abs(values - middle).max(initial=0.0) > top - middle:
+        if fewer or values.size < want or np.abs(values - middle).max(initial=0.0) > top - middle:
             break
         want *= 2
+    if values is None:
+        return None
     inside = (values.real >= low) & (values.real <= top) & (values.real > 1e-9 * top)
     return values[inside]
 

@@ -480,8 +480,9 @@ def _ritz(X: np.ndarray, MX: np.ndarray, AX: np.ndarray) -> np.ndarray:
 
 def _difference(a: Linearisation, b: Linearisation, full: np.ndarray, R: csr_matrix | None) -> float:
     moved = full if R is None else R @ full
-    held = np.setdiff1d(np.arange(a.first), a.dofs)
-    worst = float(np.abs(moved[held]).max(initial=0.0)) / max(float(np.abs(full).max()), 1e-300)
+    held = np.ones(a.first, bool)
+    held[a.dofs] = False
+    worst = float(np.abs(moved[np.flatnonzero(held)]).max(initial=0.0)) / max(float(np.abs(full).max()), 1e-300)
     if b.G.shape[0]:
         # against motions of their size, for what a constraint holds at rest has nothing but rounding
         places = (a.system.system.kind == S.POSITION)[:, None]

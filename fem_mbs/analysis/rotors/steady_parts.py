@@ -4,18 +4,18 @@ At the same place a model that turns s times as fast has s times the velocities 
 
     M                                                                stays,
     the stiffness of elements whose forces do not depend on velocities stays,
+    stiffness and damping of elements with linear forces stay,
     the share of inertia forces in C grows by s, that in K by s^2,
 
 where inertia forces are homogeneous, of first degree in accelerations and of second degree in velocities.  That is
-tested, at half the speed.  All other elements (bearings with tables, dampers, joints, friction) are evaluated at every
-speed: their laws may have kinks anywhere.
+tested, at half the speed.  Which elements have linear forces their types say.  All others (bearings with tables,
+dampers, joints, friction) are evaluated at every speed: their laws may have kinks anywhere.
 
 Theory: docs/theory.md, section 10.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -115,36 +115,50 @@ class SteadyTangent(Tangent):
 
     @cached_property
     def still(self) -> csr_matrix:
-        """Return the stiffness (N, N) of the elements whose forces do not depend on velocities, without inertia."""
+        """Return the stiffness (N, N) of the elements whose forces do not depend on velocities or are linear, without
+        inertia."""
         if self.known is not None:
             return self.known[0].still
-        varying = self._varying
-        return self.assemble(self.control(2.0), [b for b in self._others if all(b is not v for v in varying)])[1]
+        changing = self._split[1]
+        return self.assemble(self.control(2.0), [b for b in self._others if all(b is not c for c in changing)])[1]
+
+    @cached_property
+    def calm(self) -> csr_matrix:
+        """Return the share (N, N) in C of the elements whose forces are linear."""
+        return self.damping(self._split[0]) if self.known is None else self.known[0].calm
 
     @property
     def _others(self) -> list[Block]:
         return [block for block in self.compiled.blocks if not block.type.inertia]
 
-    @property
-    def _varying(self) -> Sequence[Block]:
-        return velocity_dependent(self._others)
+    @cached_property
+    def _split(self) -> tuple[list[Block], list[Block]]:
+        """Return the elements with forces that depend on velocities: linear ones, and those that change with speed."""
+        linear: list[Block] = []
+        changing: list[Block] = []
+        for block in velocity_dependent(self._others):
+            steady = block.type.linear is not None and block.type.linear(block.par)
+            (linear if steady else changing).append(block)
+        return linear, changing
 
     @cached_property
     def elastic(self) -> tuple[csr_matrix, csr_matrix]:
         """Return the shares (N, N) of all other elements in C and K of a moving state, joints and loads included."""
-        varying = self._varying
-        K = self.still + self.assemble(self.control(2.0), varying)[1] + rate_stiffness(self, varying)
+        changing = self._split[1]
+        if not changing:
+            return self.calm, self.still
+        K = self.still + self.assemble(self.control(2.0), changing)[1] + rate_stiffness(self, changing)
         weight = self.weight if self.known is None else self.known[0].weight
-        return self.damping(varying, weight), K
+        return self.calm + self.damping(changing, weight), K
 
     @cached_property
     def weight(self) -> float:
         """Return the weight of velocities with which damping is found."""
-        return self.damping_weight(self._varying)
+        return self.damping_weight(self._split[1])
 
     def release(self) -> None:
         """Free the memory of the matrices but those that other speeds have too."""
-        common = {k: v for k, v in self.__dict__.items() if k in ("M", "inertial", "still")}
+        common = {k: v for k, v in self.__dict__.items() if k in ("M", "inertial", "still", "calm")}
         super().release()
         if self.parts.first is self:
             self.__dict__.update(common)

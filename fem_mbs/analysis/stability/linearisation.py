@@ -416,7 +416,11 @@ class Linearisation:
 
         Supports, motions and the dof ``pin`` stay in place.
         """
-        held = np.setdiff1d(np.arange(self.first), np.setdiff1d(self.dofs, [pin]))
+        free = np.zeros(self.first, bool)
+        free[self.dofs] = True
+        if pin >= 0:
+            free[pin] = False
+        held = np.flatnonzero(~free)
         preferred = np.full(self.constraints.shape[0], -1)
         preferred[: self.system.n_dof - 1 - self.first] = self.system.preferred_dofs()
         size = np.where(self.system.system.kind[: self.first] == S.POSITION, self.system.length, 1.0)

@@ -584,8 +584,17 @@ def multipliers_of(here: Tangent, forces: np.ndarray, columns: csr_matrix | None
     scale = multiplier_scales(system)
     if columns is not None:
         shared = csr_matrix((first, scaled.shape[0] - scale.size))
-        columns = scaled.T + hstack((columns @ diags(1.0 / scale), shared)).tocsr()[free]
-    _, y = constrained(diags(weight).tocsr(), scaled, columns).solve(-forces[free], np.zeros(scaled.shape[0]))
+        columns = (scaled.T + hstack((columns @ diags(1.0 / scale), shared)).tocsr()[free]).tocsr()
+    # what no constraint acts on has no part in it
+    acted = np.bincount(scaled.indices, minlength=free.size) > 0
+    if columns is not None:
+        acted |= np.diff(columns.indptr) > 0
+    some = np.flatnonzero(acted)
+    if not some.size:
+        return np.zeros(scale.size)
+    scaled, columns = scaled[:, some], None if columns is None else columns[some]
+    saddle = constrained(diags(weight[some]).tocsr(), scaled, columns)
+    y = saddle.solve(-forces[free[some]], np.zeros(scaled.shape[0]))[1]
     return y[: scale.size] / scale
 
 
