@@ -139,7 +139,8 @@ def _lines(f: Findings) -> None:
     for k, found in enumerate(modes(model, 2)):
         f.digits(
             "B-TAUT-STRING", f"frequency {k + 1} of a shear beam [Hz]", found, known["tube"][k],
-            source("shear beams", 202), error=((2 * k + 1) * np.pi / 120.0) ** 2 / 24.0 + 1e-3, why="60 lumped masses; the manual's rounding",
+            source("shear beams", 202), error=((2 * k + 1) * np.pi / 120.0) ** 2 / 24.0 + 1e-3,
+            why="60 lumped masses; the manual's rounding",
         )  # fmt: skip
 
 

@@ -96,7 +96,8 @@ def check(f: Findings) -> None:
             force, moment = ring(eps, inner) if inner else even(eps)
             label = f"{'ring' if inner else 'disc'}, v = {eps:g} R w"
             f.row("B-SPINNING-DISC", f"friction over mu N, {label}",
-                  float(step.series["sensor/force"][-1, 0]) / (MU * N), force, QUADRATURE, CLOSED_FORM, tolerance=2e-5)  # fmt: skip
+                  float(step.series["sensor/force"][-1, 0]) / (MU * N), force, QUADRATURE, CLOSED_FORM,
+                  tolerance=2e-5)  # fmt: skip
             f.row("B-SPINNING-DISC", f"torque over mu N R, {label}",
                   float(step.series["sensor/moment"][-1, 0]) / (MU * N * RADIUS), moment, QUADRATURE, CLOSED_FORM,
                   tolerance=2e-5)  # fmt: skip
