@@ -43,11 +43,9 @@ def moved(compiled: Compiled, state: S.State, u: np.ndarray) -> S.State:
     Rotation dofs of u are Cayley vectors in spatial axes (in the plane angles' Cayley parameters).
     """
     first = compiled.first_multiplier
-    new = compiled.initial_state()
-    new.Q[0], new.D[0] = state.Q[0], state.D[0]
-    new.U[:first] = u[:first]
-    motion.configure(compiled.system, new, True)
-    new.Q[0], new.D[0] = new.Q[1], new.D[1]
+    new, increments = compiled.initial_state(), np.zeros((1, u.size))
+    increments[0, :first] = u[:first]
+    new.Q[:], new.D[:] = moved_all(compiled, state.Q[:1], state.D[:1], increments)
     new.Q[:, first:-1] = state.U[first:-1]
     new.U[:] = state.U
     return new
