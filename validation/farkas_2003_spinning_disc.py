@@ -34,7 +34,7 @@ from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT, quoted
 
 CAPABILITY = "contact"
 CASES = {
-    "B-SPIN": "force and torque of discs and rings that slide and spin, paths to rest",
+    "B-SPINNING-DISC": "force and torque of discs and rings that slide and spin, paths to rest",
 }
 
 MASS, RADIUS, MU, G = 2.0, 0.1, 0.3, 9.81
@@ -95,9 +95,10 @@ def check(f: Findings) -> None:
             step = solve(build(eps, duration=1e-8, h=1e-8, inner=inner * RADIUS, smoothing=1e-8)).steps[0]
             force, moment = ring(eps, inner) if inner else even(eps)
             label = f"{'ring' if inner else 'disc'}, v = {eps:g} R w"
-            f.row("B-SPIN", f"friction over mu N, {label}", float(step.series["sensor/force"][-1, 0]) / (MU * N), force,
-                  QUADRATURE, CLOSED_FORM, tolerance=2e-5)  # fmt: skip
-            f.row("B-SPIN", f"torque over mu N R, {label}",
+            f.row("B-SPINNING-DISC", f"friction over mu N, {label}",
+                  float(step.series["sensor/force"][-1, 0]) / (MU * N), force, QUADRATURE, CLOSED_FORM,
+                  tolerance=2e-5)  # fmt: skip
+            f.row("B-SPINNING-DISC", f"torque over mu N R, {label}",
                   float(step.series["sensor/moment"][-1, 0]) / (MU * N * RADIUS), moment, QUADRATURE, CLOSED_FORM,
                   tolerance=2e-5)  # fmt: skip
     end = reference()["ratio"]
@@ -111,13 +112,13 @@ def check(f: Findings) -> None:
             return -MU * G * force, -2.0 * MU * G * moment
 
         found = solve_ivp(slow, (0.0, 0.2), (eps * RADIUS * 10.0, RADIUS * 10.0), rtol=1e-10, atol=1e-12).y[:, -1]
-        f.row("B-SPIN", f"speed after 0.2 s from v = {eps:.3g} R w [m/s]", float(v[-1]), float(found[0]),
+        f.row("B-SPINNING-DISC", f"speed after 0.2 s from v = {eps:.3g} R w [m/s]", float(v[-1]), float(found[0]),
               "scipy ODE with the closed form; quadrature, and tanh near the pole", INDEPENDENT, relative=1e-4,
               )  # fmt: skip
-        f.row("B-SPIN", f"speed of the rim after 0.2 s from v = {eps:.3g} R w [m/s]", float(RADIUS * w[-1]),
+        f.row("B-SPINNING-DISC", f"speed of the rim after 0.2 s from v = {eps:.3g} R w [m/s]", float(RADIUS * w[-1]),
               float(found[1]), "Growth rates below 1e-6 |p| count as none.", INDEPENDENT, relative=1e-4)  # fmt: skip
         f.zero(
-            "B-SPIN",
+            "B-SPINNING-DISC",
             f"closing error of the energy, v = {eps:.3g} R w",
             energy_error(step),
             CONSERVED,
@@ -127,10 +128,10 @@ def check(f: Findings) -> None:
     step = solve(build(end, duration=0.4)).steps[0]
     v, w = _speeds(step)
     moving = v > 0.03
-    f.row("B-SPIN", "v/(R w) of a disc that comes to rest", float(v[moving][-1] / (RADIUS * w[moving][-1])), 0.653,
-          "three digits", quoted("Farkas et al. 2003"),
+    f.row("B-SPINNING-DISC", "v/(R w) of a disc that comes to rest", float(v[moving][-1] / (RADIUS * w[moving][-1])),
+          0.653, "three digits", quoted("Farkas et al. 2003"),
           tolerance=1e-3)  # fmt: skip
-    f.zero("B-SPIN", "speed of a disc at rest [m/s]", float(v[-1] + RADIUS * w[-1]), 1e-5,
+    f.zero("B-SPINNING-DISC", "speed of a disc at rest [m/s]", float(v[-1] + RADIUS * w[-1]), 1e-5,
            "both motions end together; tanh ends exponentially", CLOSED_FORM)  # fmt: skip
     f.figure("A disc that slides and spins", curves, "Speed of the rim [m/s]", "Speed of the centre [m/s]",
              "Every path bends towards the line v = 0.653 R w.")  # fmt: skip

@@ -26,7 +26,7 @@ from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY
 from fem_mbs.validation.simo_wong_1991_rigid_body import orthonormality, rotations
 
 CAPABILITY = "mechanisms"
-CASES = {"B-FREE": "steady precession and nutation of a symmetric top on a spherical joint"}
+CASES = {"B-TOP": "steady precession and nutation of a symmetric top on a spherical joint"}
 
 MASS, ARM, GRAVITY, SPIN = 1.0, 0.3, 9.81, 100.0
 J = np.array([0.1, 0.1, 0.02])
@@ -83,7 +83,7 @@ def check(f: Findings) -> None:
     centre = steady.sensor("centre").values
     angle = np.unwrap(np.arctan2(centre[:, 1], centre[:, 0]))
     f.row(
-        "B-FREE",
+        "B-TOP",
         "top, axis horizontal: rate of precession [rad/s]",
         angle[-1] / 5.0,
         known["precession"],
@@ -92,7 +92,7 @@ def check(f: Findings) -> None:
         relative=2e-3,
     )
     f.zero(
-        "B-FREE",
+        "B-TOP",
         "top, axis horizontal: largest height of the centre over its arm",
         np.abs(centre[:, 2]).max() / ARM,
         2e-3,
@@ -113,7 +113,7 @@ def check(f: Findings) -> None:
         ledgers[f"nutation, h = {h:g} s"] = step
         if h == 5e-4:
             f.row(
-                "B-FREE",
+                "B-TOP",
                 "top released at 60 deg: period of the nutation [s], h = 5e-4 s",
                 period,
                 known["nutation period"],
@@ -122,7 +122,7 @@ def check(f: Findings) -> None:
                 relative=5e-4,
             )
             f.row(
-                "B-FREE",
+                "B-TOP",
                 "top released at 60 deg: lowest cos(theta), h = 5e-4 s",
                 (b - 0.125 * (a - c) ** 2 / (a - 2.0 * b + c)).min(),
                 known["lowest cos(theta)"],
@@ -141,7 +141,7 @@ def check(f: Findings) -> None:
             )
     limit = 1.0 + (4.0 * errors[2] - errors[1]) / 3.0
     f.row(
-        "B-FREE",
+        "B-TOP",
         "top released at 60 deg: period of the nutation over the exact one, h -> 0",
         limit,
         1.0,
@@ -150,7 +150,7 @@ def check(f: Findings) -> None:
         tolerance=1e-4,
     )
     f.row(
-        "B-FREE",
+        "B-TOP",
         "order of its error",
         np.log2(errors[0] / errors[1]),
         2.0,
@@ -160,7 +160,7 @@ def check(f: Findings) -> None:
     )
     for label, step in ledgers.items():
         f.zero(
-            "B-FREE",
+            "B-TOP",
             f"change of the energy, top, {label}",
             energy_error(step, constant=True),
             1e-12,
@@ -168,7 +168,7 @@ def check(f: Findings) -> None:
         )
         vertical = step.series["angular momentum"][:, 2]
         f.zero(
-            "B-FREE",
+            "B-TOP",
             f"change of the vertical angular momentum, top, {label}",
             np.abs(vertical / vertical[0] - 1.0).max() if abs(vertical[0]) > 1e-6 else np.abs(vertical).max() / L3,
             CONSERVED,
@@ -176,7 +176,7 @@ def check(f: Findings) -> None:
         )
     R = rotations(steady, centre="centre")
     f.zero(
-        "B-FREE",
+        "B-TOP",
         "orthonormality of the rotation of the top",
         orthonormality(R),
         1e-13,
@@ -184,7 +184,7 @@ def check(f: Findings) -> None:
     )
     off = np.abs(steady.sensor("pivot").values).max() / ARM
     f.zero(
-        "B-FREE",
+        "B-TOP",
         "gap of the spherical joint over the arm",
         off,
         1e-12,

@@ -31,7 +31,7 @@ from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import CLOSED_FORM
 
 CAPABILITY = "modes"
-CASES = {"B-LINKS": "mass, damping and stiffness of a two-link arm in motion"}
+CASES = {"B-TWO-LINKS": "mass, damping and stiffness of a two-link arm in motion"}
 
 MASS, LENGTH, INERTIA = 60.0, 1.0, 5.037
 ANGLES, RATES = np.deg2rad((30.0, 60.0)), np.array((1.0, 2.0))
@@ -109,7 +109,7 @@ def check(f: Findings) -> None:
                 for j in range(2):
                     scale = max(1.0, float(np.abs(known[name]).max()))
                     f.row(
-                        "B-LINKS",
+                        "B-TWO-LINKS",
                         f"{name}{i + 1}{j + 1}, g = {gravity:g} m/s^2",
                         found[name][i, j],
                         known[name][i, j],

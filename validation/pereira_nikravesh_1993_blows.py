@@ -37,9 +37,9 @@ from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT, PROPERTY, RECOMPU
 CAPABILITY = "contact"
 CASES = {
     "B-PENDULUM": "double pendulum that hits a floor: inverse masses, impulses of three laws, the window of sticking",
-    "B-CRANK": "slider-crank that hits a block: effective mass and losses",
+    "B-CRANK-BLOW": "slider-crank that hits a block: effective mass and losses",
     "B-BOUNCE": "bouncing ball: times, heights, and rest after infinitely many blows",
-    "B-FRICTION": "sliding into rolling after a blow, sliding down a bowl, parting from a sphere",
+    "B-FRICTION-BLOW": "sliding into rolling after a blow, sliding down a bowl, parting from a sphere",
     "B-MANY": "rod that falls on its end, plate that falls flat, Newton's cradle",
 }
 DEVIATIONS = (
@@ -335,7 +335,7 @@ def _crank(f: Findings, angle: float) -> None:
         exact = 50.0 * EFFECTIVE * ratio / (1.0 + ratio) * 2.05**2 / energy
         lost = 100.0 * blow.loss / energy
         f.row(
-            "B-CRANK",
+            "B-CRANK-BLOW",
             f"loss at mass ratio {ratio} [%], printed",
             lost,
             digits,
@@ -343,11 +343,11 @@ def _crank(f: Findings, angle: float) -> None:
             EXAMPLE_A,
             tolerance=0.5,
         )
-        f.row("B-CRANK", f"loss at mass ratio {ratio} [%], closed form", lost, exact,
+        f.row("B-CRANK-BLOW", f"loss at mass ratio {ratio} [%], closed form", lost, exact,
             "The closed form is that of two masses.", CLOSED_FORM,
               relative=1e-11)  # fmt: skip
         f.zero(
-            "B-CRANK",
+            "B-CRANK-BLOW",
             f"closing error of the energy, {ratio}",
             report.energy.closing_error_relative,
             CONSERVED,
@@ -417,11 +417,11 @@ def _friction(f: Findings, place: np.ndarray) -> None:
     fall = np.sqrt(2.0 * GRAVITY * 0.2)
     why = "closed form"
     f.row(
-        "B-FRICTION", "normal impulse of the thrown sphere [N s]", first.normal_impulse, 1.3 * fall, why, CLOSED_FORM,
-        relative=1e-12,
+        "B-FRICTION-BLOW", "normal impulse of the thrown sphere [N s]", first.normal_impulse, 1.3 * fall, why,
+        CLOSED_FORM, relative=1e-12,
     )  # fmt: skip
     f.row(
-        "B-FRICTION",
+        "B-FRICTION-BLOW",
         "its friction impulse, sliding [N s]",
         first.friction_impulse,
         0.2 / 7.0 * 10.0 if 0.13 * fall > 2.0 / 7.0 else 0.13 * fall,
@@ -431,19 +431,19 @@ def _friction(f: Findings, place: np.ndarray) -> None:
     )
     speed, spin = step.series["sensor/speed"][-1], step.series["sensor/spin"][-1]
     f.row(
-        "B-FRICTION", "speed of the sphere that rolls [m/s]", float(np.hypot(*speed[:2])), 5.0 / 7.0, why, CLOSED_FORM,
-        relative=1e-9,
+        "B-FRICTION-BLOW", "speed of the sphere that rolls [m/s]", float(np.hypot(*speed[:2])), 5.0 / 7.0, why,
+        CLOSED_FORM, relative=1e-9,
     )  # fmt: skip
     f.row(
-        "B-FRICTION", "its circumferential speed [m/s]", 0.1 * float(np.hypot(*spin[:2])), 5.0 / 7.0, why, CLOSED_FORM,
-        relative=1e-9,
+        "B-FRICTION-BLOW", "its circumferential speed [m/s]", 0.1 * float(np.hypot(*spin[:2])), 5.0 / 7.0, why,
+        CLOSED_FORM, relative=1e-9,
     )  # fmt: skip
     across = float(0.6 * speed[0] - 0.8 * speed[1])
-    f.zero("B-FRICTION", "its speed across the throw [m/s]", across, 1e-10, "Friction acts along the throw.")
+    f.zero("B-FRICTION-BLOW", "its speed across the throw [m/s]", across, 1e-10, "Friction acts along the throw.")
     step = solve(thrown(0.5, 2.0, 1e-2)).steps[0]
     first = _report(step).blows[0]
     f.row(
-        "B-FRICTION",
+        "B-FRICTION-BLOW",
         "friction impulse of sticking [N s]",
         first.friction_impulse,
         2.0 / 7.0,
@@ -456,9 +456,9 @@ def _friction(f: Findings, place: np.ndarray) -> None:
         step = solve(bowl(h)).steps[0]
         errors.append(float(np.linalg.norm(step.series["sensor/place"][-1] - place)))
     why = "independent computation: scipy; second order"
-    f.zero("B-FRICTION", "place of the point in the bowl, h = 5 ms [m]", errors[-1], 3e-5, why, INDEPENDENT)
+    f.zero("B-FRICTION-BLOW", "place of the point in the bowl, h = 5 ms [m]", errors[-1], 3e-5, why, INDEPENDENT)
     f.row(
-        "B-FRICTION",
+        "B-FRICTION-BLOW",
         "order of its error",
         float(np.log2(errors[0] / errors[2]) / 2.0),
         2.0,
@@ -467,7 +467,7 @@ def _friction(f: Findings, place: np.ndarray) -> None:
         tolerance=0.1,
     )
     f.zero(
-        "B-FRICTION",
+        "B-FRICTION-BLOW",
         "closing error of its energy",
         energy_error(step),
         CONSERVED,
@@ -477,7 +477,7 @@ def _friction(f: Findings, place: np.ndarray) -> None:
     top = 2.0 / 3.0 * np.cos(0.1)
     exact = float(np.sqrt(2.0 * GRAVITY * (np.cos(0.1) - top)) * top)
     f.row(
-        "B-FRICTION",
+        "B-FRICTION-BLOW",
         "horizontal speed after parting from the sphere [m/s]",
         last,
         exact,

@@ -21,7 +21,7 @@ from fem_mbs.validation.kinds import Kind, in_ansys_manual
 CAPABILITY = "modes"
 CASES = {
     "B-COMPRESSED": "frequencies of a bar under a thrust",
-    "B-WEDGE": "frequencies of a wedge and of a thin strip",
+    "B-WEDGE-MODES": "frequencies of a wedge and of a thin strip",
     "B-HOOP": "a ring: breathing and in-plane bending",
     "B-HARD-SPRING": "period of a mass on a hardening spring",
     "B-STOPPED": "a moving bar that is stopped at one end",
@@ -104,13 +104,13 @@ def check(f: Findings) -> None:
     meshes = np.array([4, 8, 16, 32])
     wedge = np.array([clamped(int(n), (1e-3, 4.0))[0] for n in meshes])
     f.digits(
-        "B-WEDGE", "first frequency of a wedge [Hz]", wedge[-1], known["wedge"], source("p. 392, article 62", 62),
+        "B-WEDGE-MODES", "first frequency of a wedge [Hz]", wedge[-1], known["wedge"], source("p. 392, article 62", 62),
         error=0.01, why="a frequency of approximate shapes in the textbook",
     )  # fmt: skip
     curves = [Curve(1.0 / meshes, wedge, "fem-mbs", "o-"), published("Timoshenko (1955)", 0.0, known["wedge"])]
     f.figure("First frequency of a wedge", curves, "1/elements", "Frequency [Hz]")
     f.digits(
-        "B-WEDGE", "first frequency of a strip [Hz]", clamped(16, (4.0, 4.0))[0], known["strip"],
+        "B-WEDGE-MODES", "first frequency of a strip [Hz]", clamped(16, (4.0, 4.0))[0], known["strip"],
         source("p. 338, article 53", 66), error=3e-3, why="rotary inertia of h/L = 1/16",
     )  # fmt: skip
     for quantity, value, text in zip(("breathing", "bending"), ring(), known["ring"], strict=True):

@@ -11,6 +11,7 @@ import numpy as np
 from fem_mbs.cli.doubts.held_sets import doubts_of_sets
 from fem_mbs.cli.doubts.loose_nodes import doubts_of_loose_nodes
 from fem_mbs.cli.doubts.plausibility import doubts_of_statics, doubts_of_units
+from fem_mbs.cli.doubts.thick_shells import doubts_of_thick_shells
 from fem_mbs.errors import InputError, ModelError
 from fem_mbs.units import Units
 
@@ -65,6 +66,7 @@ def explain(path: str | Path, values: Sequence[str] = ()) -> list[str]:
     notes += doubts_of_units(model)
     notes += doubts_of_sets(model)
     notes += doubts_of_loose_nodes(model)
+    notes += doubts_of_thick_shells(model)
     out += _watched(model)
     notes += _unused(file)
     out += _solver(compiled, notes)

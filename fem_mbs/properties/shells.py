@@ -23,11 +23,13 @@ from fem_mbs.elements.shells.surface import middle_shares
 from fem_mbs.late import dataclass
 from fem_mbs.properties.solids import CellGroup, SolidMaterial
 
-__all__ = ["Layer", "ShellGroup", "ShellSection", "make_shell_section", "residual_flexibility"]
+__all__ = ["Layer", "ShellGroup", "ShellSection", "make_shell_section", "residual_flexibility", "side_angles"]
 
 _PLANE, _SHEAR = [0, 1, 3], [5, 4]  # components 11, 22, 12 and 13, 23 of xx, yy, zz, xy, yz, zx
 _POINTS = np.array((-0.7745966692414834, 0.0, 0.7745966692414834))
 _WEIGHTS = np.array((5.0, 8.0, 5.0)) / 18.0
+#: sides whose elements stand at a larger angle are folds, not curved surfaces: square of its sine
+_FOLD = np.sin(np.radians(30.0)) ** 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,6 +216,22 @@ class ShellGroup(CellGroup):
             for i, height in enumerate((low, 0.5 * (low + high), high)):
                 found[:, :, k, i] = self.stresses_at(strain, level, height, k) @ turn.T
         return found
+
+
+def side_angles(groups: Sequence[ShellGroup]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return pairs of sides a, b (m,) that elements of 3 and 4 nodes share, and the squares (m,) of the sines between
+    the normals of these elements; 0 at folds.
+
+    The sides of all elements of all groups are counted through: side i of an element goes from its node i to the next.
+    """
+    sides = [np.sort(np.stack((g.nodes, np.roll(g.nodes, -1, axis=1)), axis=2), axis=2).reshape(-1, 2) for g in groups]
+    table = np.concatenate(sides)
+    unit = np.concatenate([np.repeat(g.axes[:, 2], g.nodes.shape[1], axis=0) for g in groups])
+    order = np.lexsort(table.T)
+    same = np.flatnonzero((table[order[1:]] == table[order[:-1]]).all(axis=1))
+    a, b = order[same], order[same + 1]
+    sine = 1.0 - np.einsum("ij,ij->i", unit[a], unit[b]) ** 2
+    return a, b, np.where(sine < _FOLD, sine, 0.0)
 
 
 def residual_flexibility(X: np.ndarray, axes: np.ndarray, bending: np.ndarray) -> np.ndarray:

@@ -12,6 +12,7 @@ from shell_meshes import flat, grid
 from test_shell_loads import CELLS, ELEMENTS, RHO, E, steel
 
 from fem_mbs import Model, reduce_part, solve
+from fem_mbs.analysis.linear import linearised
 from fem_mbs.analysis.rotors.rotating import rotation_of, steady_rotation
 from fem_mbs.solvers.eigen.complex_modes import complex_modes
 
@@ -91,3 +92,40 @@ def test_a_spinning_plate_nutates(cell):
     assert np.abs(values - 1j * (Ip - I) / I * speed).min() < 1e-3 * speed
     elastic = np.abs(values.imag)[np.abs(values.imag) > 3 * speed]
     assert elastic.size  # the plate is no rigid body
+
+
+def plate_with_stresses(n, cell="quad"):
+    """A clamped plate of n x n cells under a force at a corner, with a sensor of stresses on each cell."""
+    mesh = grid(flat(1.0, 1.0), n, n, cell)
+    model = steel(mesh, 0.01)
+    model.fix("s:left")
+    model.force("F", "s:c", (0.0, 0.0, 1.0))
+    for e in range(len(mesh.blocks[0].cells)):
+        model.sensor(f"s{e}", "layer stress", on="shell", element=e, at="top")
+    return model
+
+
+@CELLS
+def test_stresses_of_slow_vibrations_are_those_of_statics(cell):
+    amplitudes, static = plate_with_stresses(3, cell), plate_with_stresses(3, cell)
+    amplitudes.harmonic_step([1e-4])
+    static.linear_static_step()
+    shaken, held = (solve(model).steps[0].series for model in (amplitudes, static))
+    names = [name for name in held if name.startswith("sensor/s")]
+    expected = np.array([held[name][-1] for name in names])
+    found = np.array([shaken[f"response/{name[7:]}"][-1] for name in names])
+    np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-7 * np.abs(expected).max())
+
+
+def test_derivatives_of_sensors_take_as_many_evaluations_whatever_the_mesh(monkeypatch):
+    """All elements that share no node are moved at once."""
+    counts, calls = [], []
+    moved = linearised.moved
+    monkeypatch.setattr(linearised, "moved", lambda *given: (calls.append(1), moved(*given))[1])
+    for n in (4, 8):
+        calls.clear()
+        model = plate_with_stresses(n)
+        model.harmonic_step([1.0])
+        solve(model)
+        counts.append(len(calls))
+    assert counts[0] == counts[1] > 0

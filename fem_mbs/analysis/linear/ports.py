@@ -336,51 +336,90 @@ def _records(
 
 
 def _element_records(lin: SmallMotions, kind, index, given: Inputs, values: np.ndarray, by: list) -> None:
-    """Return outputs of single elements and their derivatives, by differences."""
+    """Fill in outputs of single elements and their derivatives, by differences."""
+    wanted = np.flatnonzero(kind == S.REC_OUT)
+    for number, block in enumerate(lin.system.blocks):
+        width = len(block.type.outputs)
+        place = index[wanted] - block.first_output
+        own = (place >= 0) & (place < block.size * width)
+        if own.any():
+            _block_records(lin, number, wanted[own], *np.divmod(place[own], width), given, values, by)
+
+
+def _block_records(
+    lin: SmallMotions, number: int, rows: np.ndarray, element: np.ndarray, column: np.ndarray, given: Inputs,
+    values: np.ndarray, by: list,
+) -> None:  # fmt: skip
+    """Fill in the rows (k,) of outputs, by their ``column``, of elements of the block with a number.
+
+    An element depends on its own dofs alone, so all elements of a group that share none are moved at once, and all
+    their outputs are taken from one evaluation.
+    """
     system, N = lin.system, lin.system.n_dof
-    length = system.length
+    block = system.blocks[number]
+    elements, which = np.unique(element, return_inverse=True)
     positions = np.zeros(N, bool)
     positions[system.system.positions] = True
-    for i in np.flatnonzero(kind == S.REC_OUT):
-        block = next(
-            b for b in system.blocks if b.first_output <= index[i] < b.first_output + b.size * len(b.type.outputs)
-        )
-        e, k = divmod(int(index[i] - block.first_output), len(block.type.outputs))
 
-        def value(u=None, v=None, a=None, y=None, shift=None, block=block, e=e, k=k) -> float:
-            return float(_report(lin, block, e, u, v, a, y, shift)[k])
+    def table(**change) -> np.ndarray:
+        return _report(lin, number, elements, **change)
 
-        values[i] = value()
-        for dof in np.unique(block.dof[e]):
-            if dof == system.dummy:
+    values[rows] = table()[which, column]
+    dofs = [np.setdiff1d(block.dof[e], system.dummy) for e in elements]
+
+    def differentiate(slot: int, letter: str, at: np.ndarray, steps: np.ndarray, members: np.ndarray) -> None:
+        """Fill in derivatives by the dofs ``at`` (m,) of the elements ``members`` (m,), with steps of differences."""
+
+        def moved(c: float) -> np.ndarray:
+            d = np.zeros(N)
+            d[at] = c * steps
+            return table(**{letter: d})
+
+        slopes = _difference(moved, 1.0)[members] / steps[:, None]
+        place = np.full(len(elements), -1)
+        place[members] = np.arange(len(members))
+        own = np.flatnonzero(place[which] >= 0)
+        k = place[which[own]]
+        by[slot][rows[own], at[k] - (lin.first if letter == "y" else 0)] = slopes[k, column[own]]
+
+    for group in _apart(dofs):
+        for p in range(max(len(dofs[k]) for k in group)):
+            members = np.array([k for k in group if p < len(dofs[k])])
+            at = np.array([dofs[k][p] for k in members])
+            pressed = at >= lin.first
+            if pressed.any():
+                differentiate(3, "y", at[pressed], np.ones(pressed.sum()), members[pressed])
+            at, members = at[~pressed], members[~pressed]
+            if not at.size:
                 continue
-            if dof >= lin.first:
-
-                def moved(c, dof=dof, value=value):
-                    y = np.zeros(N)
-                    y[dof] = c
-                    return value(y=y)
-
-                by[3][i, dof - lin.first] = _difference(moved, 1.0)
-                continue
-            steps = (_STEP * (length if positions[dof] else 1.0), max(lin.speed, 1.0), 1.0)
-            for slot, step in enumerate(steps if block.type.sections else steps[:2]):
-
-                def moved(c, slot=slot, step=step, dof=dof, value=value):
-                    d = np.zeros(N)
-                    d[dof] = c * step
-                    return value(**{"uva"[slot]: d})
-
-                by[slot][i, dof] = _difference(moved, step)
-        for j, shifted in enumerate(given.shifts):
-            if shifted is not None:
-                scale = np.abs(shifted(1.0).values).max(initial=0.0) or shifted(1.0).weight
-                by[4][i, j] = _difference(lambda c, f=shifted, value=value: value(shift=f(c)), scale)
+            sizes = (_STEP * np.where(positions[at], system.length, 1.0), max(lin.speed, 1.0), 1.0)
+            for slot, (letter, size) in enumerate(zip("uva", sizes, strict=True)):
+                if letter != "a" or block.type.sections:
+                    differentiate(slot, letter, at, np.broadcast_to(size, at.shape), members)
+    for j, shifted in enumerate(given.shifts):
+        if shifted is not None:
+            scale = np.abs(shifted(1.0).values).max(initial=0.0) or shifted(1.0).weight
+            by[4][rows, j] = _difference(lambda c, f=shifted: table(shift=f(c)), scale)[which, column]
 
 
-def _report(lin: SmallMotions, block, e: int, u, v, a, y, shift) -> np.ndarray:
-    """Return the outputs of one element where the state is moved by u, velocities by v, accelerations by a and
-    multipliers by y, (N,) each."""
+def _apart(dofs: Sequence[np.ndarray]) -> list[list[int]]:
+    """Return groups of elements, by their numbers, such that no two of a group have one of their dofs in common."""
+    groups: list[list[int]] = []
+    taken: list[set[int]] = []
+    for k, own in enumerate(dofs):
+        mine = set(own.tolist())
+        g = next((g for g, others in enumerate(taken) if not mine & others), len(groups))
+        if g == len(groups):
+            groups.append([])
+            taken.append(set())
+        groups[g].append(k)
+        taken[g] |= mine
+    return groups
+
+
+def _report(lin: SmallMotions, number: int, elements: np.ndarray, u=None, v=None, a=None, y=None, shift=None):
+    """Return the outputs (k, n_out) of elements (k,) of a block where the state is moved by u, velocities by v,
+    accelerations by a and multipliers by y, (N,) each."""
     system = lin.system
     state = lin.state
     if u is not None or v is not None or a is not None or y is not None:
@@ -394,4 +433,5 @@ def _report(lin: SmallMotions, block, e: int, u, v, a, y, shift) -> np.ndarray:
             state.V[2] += body_axes(system, lin.state, a)
         director_velocities(system, state)
     ctl, fun = _control(lin, shift)
-    return system.outputs(system.blocks.index(block), ctl, fun, state, e, e + 1)[0]
+    runs = np.split(elements, np.flatnonzero(np.diff(elements) > 1) + 1)
+    return np.concatenate([system.outputs(number, ctl, fun, state, int(r[0]), int(r[-1]) + 1) for r in runs])

@@ -29,7 +29,14 @@ from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building, Places
 from fem_mbs.model.parts.cells import add_rows, cell_runs, kinds_of_cells
-from fem_mbs.properties.shells import Layer, ShellGroup, ShellSection, make_shell_section, residual_flexibility
+from fem_mbs.properties.shells import (
+    Layer,
+    ShellGroup,
+    ShellSection,
+    make_shell_section,
+    residual_flexibility,
+    side_angles,
+)
 from fem_mbs.properties.solids import SolidMaterial, solid_material_of
 
 __all__ = ["Shell"]
@@ -38,7 +45,6 @@ ELEMENTS = ("standard", "membrane", "residual")
 MASSES = ("consistent", "lumped")
 #: Largest ratio of the stiffnesses of layers: beyond it round-off takes the softer ones.
 _LIKE = 1e12
-_FOLD = np.sin(np.radians(30.0)) ** 2  # sides whose elements stand at a larger angle are folds, not curved surfaces
 
 
 @dataclass(frozen=True, eq=False)
@@ -367,19 +373,8 @@ def _set_drilling(building: Building, groups: list[ShellGroup]) -> None:
     if all(group.kind != "triangle" for group in groups):
         return
     groups = [group for group in groups if group.nodes.shape[1] <= 4]
-    sides, normal = [], []
-    for group in groups:
-        n = group.nodes.shape[1]
-        sides.append(np.sort(np.stack((group.nodes, np.roll(group.nodes, -1, axis=1)), axis=2), axis=2))
-        normal.append(np.repeat(group.axes[:, 2], n, axis=0))
-    table = np.concatenate([s.reshape(-1, 2) for s in sides])
-    unit = np.concatenate(normal)
-    order = np.lexsort(table.T)
-    same = np.flatnonzero((table[order[1:]] == table[order[:-1]]).all(axis=1))
-    a, b = order[same], order[same + 1]
-    sine = 1.0 - np.einsum("ij,ij->i", unit[a], unit[b]) ** 2
-    angle = np.zeros(len(table))
-    smooth = np.where(sine < _FOLD, sine, 0.0)
+    a, b, smooth = side_angles(groups)
+    angle = np.zeros(sum(group.nodes.size for group in groups))
     np.maximum.at(angle, a, smooth)
     np.maximum.at(angle, b, smooth)
     at = 0
