@@ -14,7 +14,6 @@ import contextlib
 import os
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib import metadata
 from pathlib import Path
 from time import monotonic, perf_counter
 from typing import Any
@@ -23,7 +22,7 @@ from fem_mbs.cluster import TaskFailure, TaskProgress, refuse_in_workers, run_ta
 from fem_mbs.decks.formats import is_deck
 from fem_mbs.errors import AnalysisError, FemMbsError, InputError, ModelError, Owner, ResultsError
 from fem_mbs.input_files import digest_of, moved
-from fem_mbs.late import dataclass
+from fem_mbs.late import dataclass, version
 from fem_mbs.model.fields import DisplayUnits
 from fem_mbs.modelfile.read import build_model, check_model_data, load_model, locate_error, parse_model_file
 from fem_mbs.modelfile.writer import model_text
@@ -314,7 +313,7 @@ def arguments_of(plan: Plan, k: int, token: Path, mark: str) -> tuple:
     record = {
         "values": {p.path: v for p, v in zip(plan.parameters, variant.values)},
         "digest": plan.digests[k],
-        "version": metadata.version("fem-mbs"),
+        "version": version(),
     }
     return str(folder), head + model_text(moved(tables, prefix)), record, str(token.resolve()), mark
 
@@ -366,7 +365,7 @@ def run_variant(folder: str, text: str, record: dict[str, Any], token: str, mark
     from fem_mbs.analysis.run import run
 
     target = Path(folder)
-    here = metadata.version("fem-mbs")
+    here = version()
     if here != record["version"]:
         raise AnalysisError(
             f"the worker has fem-mbs {here}, the sweep {record['version']}; install the same everywhere"
