@@ -119,8 +119,8 @@ def _attributes(element: ElementTree.Element, names: Mapping[str, str]) -> dict[
             found["clip-path"] = re.sub(r"#([^)]+)", lambda match: f"#{names[match[1]]}", value)
         elif name in ("x", "y", "width", "height"):
             found[name] = _NUMBER.sub(_rounded, value)
-        elif name == "transform" and element.tag.endswith("}use") and _ALONG.fullmatch(value):
-            found["x"] = _NUMBER.sub(_rounded, _ALONG.fullmatch(value)[1])
+        elif name == "transform" and element.tag.endswith("}use") and (along := _ALONG.fullmatch(value)):
+            found["x"] = _NUMBER.sub(_rounded, along[1])
         elif name == "transform":
             found["transform"] = _PLACE.sub(lambda match: _NUMBER.sub(_rounded, match[0]), value)
         else:
