@@ -212,12 +212,8 @@ class Kernel:
 
     def missing(self) -> bool:
         """Return whether it is neither compiled in this process nor on disk."""
-        if "loaded" in vars(self):  # numba takes long to compare types, and every run asks
-            return False
-        if self.arguments in self.function.overloads:
-            vars(self)["loaded"] = True
-            return False
-        return not self.cache.has(self.arguments, self.function.targetctx)
+        known = self.arguments in self.function.overloads
+        return not known and not self.cache.has(self.arguments, self.function.targetctx)
 
 
 #: Kernels of all modules that are loaded, by their names.
