@@ -184,7 +184,7 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of the packa
         if name not in _PUBLIC and name != "__version__":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         known = name == "__version__"
-        module = import_module("fem_mbs.late" if known else _PUBLIC[name])
+        module = import_module("fem_mbs.files" if known else _PUBLIC[name])
         value = module.version() if known else getattr(module, name)
         globals()[name] = value
         return value

@@ -8,14 +8,13 @@ take it, and calls it at the first use.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import importlib
 import sys
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["dataclass", "default", "finish", "late", "late_module", "version"]
+__all__ = ["dataclass", "default", "finish", "late", "late_module"]
 
 _lock = threading.RLock()
 _ORDER = ("__lt__", "__le__", "__gt__", "__ge__")
@@ -114,14 +113,3 @@ else:
     def dataclass(cls: type | None = None, /, **options: Any) -> type | Callable[[type], type]:
         """Make a class a dataclass; the arguments are those of `dataclasses.dataclass`."""
         return _begin(cls, options) if cls is not None else lambda made: _begin(made, options)
-
-
-@functools.cache
-def version() -> str:
-    """Return the version that is installed; to load the module that finds it takes .05 s, to search milliseconds."""
-    from importlib import metadata
-
-    try:
-        return metadata.version("fem-mbs")
-    except metadata.PackageNotFoundError:  # a checkout that is not installed
-        return "0+unknown"

@@ -15,7 +15,7 @@ from fem_mbs.analysis.symbols.compiled import disc_entries, joint_entries, mass_
 from fem_mbs.analysis.symbols.drawing import some, told
 from fem_mbs.analysis.symbols.kinds import symbols_in
 from fem_mbs.analysis.transient.chunk import ENERGY_COLUMNS
-from fem_mbs.late import version
+from fem_mbs.files import version
 from fem_mbs.model.model import CompiledModel, Model
 from fem_mbs.model.parts.bodies import RigidBody
 from fem_mbs.results.fields import part_file

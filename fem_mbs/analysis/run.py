@@ -19,7 +19,8 @@ from fem_mbs.analysis.solution import Progress, Solution
 from fem_mbs.analysis.start.closing import assemble
 from fem_mbs.analysis.start.initial import check_start
 from fem_mbs.errors import DiskFullError, FemMbsError, ModelError, Owner, ResultsError, UncompiledError
-from fem_mbs.late import dataclass, version
+from fem_mbs.files import version
+from fem_mbs.late import dataclass
 from fem_mbs.model.model import CompiledModel, Model
 from fem_mbs.progress import say, showing, waiting
 from fem_mbs.results.report import CheckReport, ClosingReport, StartReport, Summary, report_of

@@ -21,8 +21,9 @@ from typing import Any
 from fem_mbs.cluster import TaskFailure, TaskProgress, refuse_in_workers, run_tasks
 from fem_mbs.decks.formats import is_deck
 from fem_mbs.errors import AnalysisError, FemMbsError, InputError, ModelError, Owner, ResultsError
+from fem_mbs.files import version
 from fem_mbs.input_files import digest_of, moved
-from fem_mbs.late import dataclass, version
+from fem_mbs.late import dataclass
 from fem_mbs.model.fields import DisplayUnits
 from fem_mbs.modelfile.read import build_model, check_model_data, load_model, locate_error, parse_model_file
 from fem_mbs.modelfile.writer import model_text
