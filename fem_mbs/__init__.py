@@ -183,19 +183,11 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of the packa
     def __getattr__(name: str) -> Any:
         if name not in _PUBLIC and name != "__version__":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = _version() if name == "__version__" else getattr(import_module(_PUBLIC[name]), name)
+        known = name == "__version__"
+        module = import_module("fem_mbs.files" if known else _PUBLIC[name])
+        value = module.version() if known else getattr(module, name)
         globals()[name] = value
         return value
-
-
-def _version() -> str:
-    """Return the version that is installed; the module that finds it takes .05 s to load."""
-    from importlib import metadata
-
-    try:
-        return metadata.version("fem-mbs")
-    except metadata.PackageNotFoundError:  # a checkout that is not installed
-        return "0+unknown"
 
 
 def __dir__() -> list[str]:

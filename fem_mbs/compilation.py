@@ -27,6 +27,7 @@ __all__ = ["PROCESSES", "all_kernels", "compile_kernels", "missing_kernels", "pr
 
 #: Environment variable with the number of processes that compile.
 PROCESSES = "FEM_MBS_COMPILERS"
+_FOUND: set[str] = set()  # names of kernels that are compiled or on disk
 _START = 1.0  # [s] of processor time before a worker compiles
 _WORTH = 3.0  # [s] of compilation from which workers are started unasked
 _WORKER = (
@@ -54,8 +55,14 @@ def all_kernels() -> list[Kernel]:
 
 
 def missing_kernels(kernels: Iterable[Kernel]) -> list[Kernel]:
-    """Return the kernels that are neither compiled in this process nor on disk, each once."""
-    return [kernel for kernel in {kernel.name: kernel for kernel in kernels}.values() if kernel.missing()]
+    """Return the kernels that are neither compiled in this process nor on disk, each once.
+
+    What has been found once is not looked for again: numba takes long to compare types, and every run asks.
+    """
+    asked = {kernel.name: kernel for kernel in kernels}
+    missing = [kernel for name, kernel in asked.items() if name not in _FOUND and kernel.missing()]
+    _FOUND.update(asked.keys() - {kernel.name for kernel in missing})
+    return missing
 
 
 def compile_kernels(kernels: Iterable[Kernel], count: int | None = None) -> int:

@@ -43,26 +43,28 @@ _STEP = 1e-30  # complex step
 
 def _cross(a, b):
     """Return np.cross without its conversions, for complex arrays (..., 3)."""
-    return np.stack(
-        [
-            a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1],
-            a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2],
-            a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0],
-        ],
-        axis=-1,
-    )
+    out = np.empty(np.broadcast_shapes(a.shape, b.shape), np.result_type(a, b))
+    out[..., 0] = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
+    out[..., 1] = a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2]
+    out[..., 2] = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
+    return out
 
 
 def matrix_of(q: np.ndarray) -> np.ndarray:
     """Return rotations (..., 3, 3) of quaternions (..., 4), scalar first; the norm does not matter."""
     w, x, y, z = np.moveaxis(q, -1, 0)
     size = w * w + x * x + y * y + z * z
-    rows = [
-        [w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z],
-    ]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2) / size[..., None, None]
+    R = np.empty((*q.shape[:-1], 3, 3), q.dtype)
+    R[..., 0, 0] = w * w + x * x - y * y - z * z
+    R[..., 0, 1] = 2 * (x * y - w * z)
+    R[..., 0, 2] = 2 * (x * z + w * y)
+    R[..., 1, 0] = 2 * (x * y + w * z)
+    R[..., 1, 1] = w * w - x * x + y * y - z * z
+    R[..., 1, 2] = 2 * (y * z - w * x)
+    R[..., 2, 0] = 2 * (x * z - w * y)
+    R[..., 2, 1] = 2 * (y * z + w * x)
+    R[..., 2, 2] = w * w - x * x - y * y + z * z
+    return R / size[..., None, None]
 
 
 def quaternion_of(R: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from xml.etree import ElementTree
@@ -19,6 +19,7 @@ __all__ = ["Picture", "letters", "picture"]
 _LINK = "{http://www.w3.org/1999/xlink}href"
 _NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 _PLACE = re.compile(r"(?<=translate\()[^)]*")
+_ALONG = re.compile(r"translate\((\S+) 0\)")
 _USED = re.compile(r'(?:url\(#|"#)([^)"]+)')
 _UNIT = 100  # parts of a point that are told
 
@@ -40,17 +41,21 @@ def picture(svg: bytes, text: str, key: str) -> Picture:
         key: begins the ids within the picture; no other picture of the page has it.
     """
     root = ElementTree.fromstring(svg)
-    outlines = {
-        path.get("id", ""): f"<path id={_quoted(path.get('id', ''))} d={_quoted(_packed(path.get('d', '')))}"
-        f" transform={_quoted(path.get('transform', ''))}/>"
+    glyphs = {
+        path.get("id", ""): path
         for path in root.iterfind(".//{*}defs/{*}path")
         if path.get("style") is None and path.get("transform")
     }
-    used = set(_USED.findall(svg.decode()))
-    names = {name: f"{key}-{k}" for k, name in enumerate(sorted(used - outlines.keys()))}
+    used = sorted(set(_USED.findall(svg.decode())) - glyphs.keys())
+    names = {name: f"{key}-{k}" for k, name in enumerate(used)} | {name: _letter(name) for name in glyphs}
+    outlines = {
+        names[name]: f"<path id={_quoted(names[name])} d={_quoted(_packed(path.get('d', '')))}"
+        f" transform={_quoted(path.get('transform', ''))}/>"
+        for name, path in glyphs.items()
+    }
     parts: list[str] = []
     for child in root:
-        _write(child, names, outlines, parts)
+        _write(child, names, glyphs, parts)
     box = root.get("viewBox", "")
     markup = f'<svg viewBox="{box}" role="img" aria-label={_quoted(text)}>{"".join(parts)}</svg>'
     return Picture(markup, outlines)
@@ -66,10 +71,16 @@ def letters(pictures: Iterable[Picture]) -> str:
     return f'<svg class="letters" aria-hidden="true"><defs>{"".join(found.values())}</defs></svg>' if found else ""
 
 
-def _write(element: ElementTree.Element, names: Mapping[str, str], outlines: Mapping[str, str], out: list[str]) -> None:
+def _letter(name: str) -> str:
+    """Return the id of a glyph, DVSB-12 of "DejaVuSans-Bold-12": the capitals of its font, and its number."""
+    font, _, number = name.rpartition("-")
+    return f"{''.join(re.findall('[A-Z]', font))}-{number}"
+
+
+def _write(element: ElementTree.Element, names: Mapping[str, str], glyphs: Container[str], out: list[str]) -> None:
     """Append the text of an element and of what it holds."""
     tag = element.tag.rpartition("}")[2]
-    if tag in ("metadata", "style") or element.get("id") in outlines:
+    if tag in ("metadata", "style") or element.get("id") in glyphs:
         return
     inside: list[str] = []
     attributes = _attributes(element, names)
@@ -82,9 +93,9 @@ def _write(element: ElementTree.Element, names: Mapping[str, str], outlines: Map
                 for child in element:
                     del child.attrib["style"]
     for child in element:
-        _write(child, names, outlines, inside)
-    if tag == "defs" and not inside:
-        return
+        _write(child, names, glyphs, inside)
+    if (tag == "defs" and not inside) or (tag == "path" and not re.search("[a-zLQC]", attributes["d"])):
+        return  # a path of one place draws nothing
     if tag == "g" and not attributes:
         out += inside
         return
@@ -108,6 +119,8 @@ def _attributes(element: ElementTree.Element, names: Mapping[str, str]) -> dict[
             found["clip-path"] = re.sub(r"#([^)]+)", lambda match: f"#{names[match[1]]}", value)
         elif name in ("x", "y", "width", "height"):
             found[name] = _NUMBER.sub(_rounded, value)
+        elif name == "transform" and element.tag.endswith("}use") and (along := _ALONG.fullmatch(value)):
+            found["x"] = _NUMBER.sub(_rounded, along[1])
         elif name == "transform":
             found["transform"] = _PLACE.sub(lambda match: _NUMBER.sub(_rounded, match[0]), value)
         else:

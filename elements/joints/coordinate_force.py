@@ -160,7 +160,7 @@ def coordinate_force(
         turns=s.memory > 0,
         outputs=law.outputs(s),
         force=force,
-        report=made or report,
+        report=made if report is None else report,
         prestress=law.prestress,
         watches=law.watches,
         path=law.path,

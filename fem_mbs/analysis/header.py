@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import replace
-from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from fem_mbs.analysis.symbols.compiled import disc_entries, joint_entries, mass_
 from fem_mbs.analysis.symbols.drawing import some, told
 from fem_mbs.analysis.symbols.kinds import symbols_in
 from fem_mbs.analysis.transient.chunk import ENERGY_COLUMNS
+from fem_mbs.files import version
 from fem_mbs.model.model import CompiledModel, Model
 from fem_mbs.model.parts.bodies import RigidBody
 from fem_mbs.results.fields import part_file
@@ -34,7 +34,7 @@ def fingerprint(context: RunContext) -> str:
     """Return a text that differs where the results of two models, or of two versions of the program, would differ; of a
     model that processes share out it knows the elements of this one (such runs have no restart points)."""
     compiled, system = context.compiled, context.system
-    digest = hashlib.sha256(metadata.version("fem-mbs").encode())
+    digest = hashlib.sha256(version().encode())
     for block in system.blocks:
         digest.update(block.type.name.encode())
         # which parts are paired changes in a run
@@ -113,7 +113,7 @@ def make_header(compiled: CompiledModel) -> dict[str, Any]:
         bodies.append(entry)
     return {
         "title": model.title,
-        "version": metadata.version("fem-mbs"),
+        "version": version(),
         "dimension": model.dimension,
         "nodes": np.concatenate((model.positions, recovered.x)),
         "node_names": names,

@@ -6,7 +6,6 @@ import json
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ from fem_mbs.analysis.solution import Progress, Solution
 from fem_mbs.analysis.start.closing import assemble
 from fem_mbs.analysis.start.initial import check_start
 from fem_mbs.errors import DiskFullError, FemMbsError, ModelError, Owner, ResultsError, UncompiledError
+from fem_mbs.files import version
 from fem_mbs.late import dataclass
 from fem_mbs.model.model import CompiledModel, Model
 from fem_mbs.progress import say, showing, waiting
@@ -384,7 +384,7 @@ def run_steps(context: RunContext, point: dict[str, Any] | None = None) -> RunCo
 def _summary(context: RunContext) -> Summary:
     skipped = context.skipped
     return Summary(
-        title=context.model.title, version=metadata.version("fem-mbs"), model=count_model(context.compiled),
+        title=context.model.title, version=version(), model=count_model(context.compiled),
         parameters=dict(context.model.parameters) or None,
         assembly=context.now.assembly, steps=list(context.reports), sensors=context.sensors() or None,
         checks=context.outcomes(),

@@ -115,16 +115,10 @@ def hold_labels(figure: Figure, axes: Any, box: np.ndarray, zoom: float) -> None
     for _ in range(4):
         figure.draw_without_rendering()
         labels = [axis.label.get_window_extent() for axis in (axes.xaxis, axes.yaxis, axes.zaxis)]
-        # of what lies between the middle of the figure and a label so much fits
-        half = 0.5 * figure.bbox.size
-        fits = [
-            *((half - 6.0) / np.maximum(half - label.min, 1.0) for label in labels),
-            *(half[0] / np.maximum(label.x1 - half[0], 1.0) for label in labels),
-        ]
-        part = min(float(np.min(fit)) for fit in fits)
-        if part >= 1.0:
+        low = min(min(label.x0, label.y0) for label in labels)
+        if low >= 6.0 and max(label.x1 for label in labels) <= figure.bbox.x1:
             return
-        zoom *= min(0.94, part)
+        zoom *= 0.94
         axes.set_box_aspect(box.copy(), zoom=zoom)
 
 

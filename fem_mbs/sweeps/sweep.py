@@ -14,7 +14,6 @@ import contextlib
 import os
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib import metadata
 from pathlib import Path
 from time import monotonic, perf_counter
 from typing import Any
@@ -22,6 +21,7 @@ from typing import Any
 from fem_mbs.cluster import TaskFailure, TaskProgress, refuse_in_workers, run_tasks
 from fem_mbs.decks.formats import is_deck
 from fem_mbs.errors import AnalysisError, FemMbsError, InputError, ModelError, Owner, ResultsError
+from fem_mbs.files import version
 from fem_mbs.input_files import digest_of, moved
 from fem_mbs.late import dataclass
 from fem_mbs.model.fields import DisplayUnits
@@ -314,7 +314,7 @@ def arguments_of(plan: Plan, k: int, token: Path, mark: str) -> tuple:
     record = {
         "values": {p.path: v for p, v in zip(plan.parameters, variant.values)},
         "digest": plan.digests[k],
-        "version": metadata.version("fem-mbs"),
+        "version": version(),
     }
     return str(folder), head + model_text(moved(tables, prefix)), record, str(token.resolve()), mark
 
@@ -366,7 +366,7 @@ def run_variant(folder: str, text: str, record: dict[str, Any], token: str, mark
     from fem_mbs.analysis.run import run
 
     target = Path(folder)
-    here = metadata.version("fem-mbs")
+    here = version()
     if here != record["version"]:
         raise AnalysisError(
             f"the worker has fem-mbs {here}, the sweep {record['version']}; install the same everywhere"

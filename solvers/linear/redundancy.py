@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 import scipy.linalg
+from scipy.linalg.lapack import dpotrf
 from scipy.sparse import csc_matrix, csr_matrix, diags, identity, vstack
 from scipy.sparse.csgraph import connected_components
 
@@ -33,6 +34,7 @@ _EMPTY = 1e-13  # size of a row, over the largest, that counts as no row at all
 _AGREE = 1e-6  # share of right sides beyond which they contradict each other
 _DENSE = 400  # rows of a loop up to which its rank is found from all of them
 _BATCH = 64  # candidates at a time
+_SMALL = 200  # rows up to which their distance from dependence is found of all of them first
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,8 @@ def independent_rows(G: csr_matrix, weights: np.ndarray | None = None) -> np.nda
 
 
 def _loops(R: csr_matrix) -> Iterator[Loop]:
+    if R.shape[0] <= _SMALL and _apart(R):
+        return
     with one_blas_thread():
         V = _combinations(R)
     if V.shape[0] == 0:
@@ -113,6 +117,14 @@ def _loops(R: csr_matrix) -> Iterator[Loop]:
         loop = _judge(csr_matrix(R[rows]), rows, own[:, rows].toarray().T)
         if loop is not None:
             yield loop
+
+
+def _apart(R: csr_matrix) -> bool:
+    """Return whether unit rows are farther from dependence than `NEAR`: then so are any of them (Cauchy's interlacing
+    theorem), and there is no loop."""
+    S = (R @ R.T).toarray()
+    S[np.diag_indices(len(S))] -= (1.001 * NEAR) ** 2
+    return dpotrf(S, lower=1)[1] == 0
 
 
 def _combinations(R: csr_matrix) -> csr_matrix:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from fem_mbs.model.model import Model
+from fem_mbs.solvers.stepping.motion import configure
 from fem_mbs.system.states import body_axes, instant, moved, spatial_axes
 from fem_mbs.system.tangent import ElementSet, Level, Matrices, Tangent, control, function_table, matrices_of
 
@@ -84,6 +85,28 @@ def test_displaced_states_keep_their_multipliers(compiled):
     at = system.position_dofs(0)
     assert there.Q[:, at] - state.Q[0, at] == pytest.approx(np.tile(at, (2, 1)).astype(float))
     assert not there.V.any() and not there.U[: system.first_multiplier].any()
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_displaced_states_are_those_of_a_time_step(dimension):
+    """The steps turn directors by Cayley's formula, node by node; arrays of all nodes give the same numbers."""
+    model = Model(dimension, elimination=False)
+    rng = np.random.default_rng(4)
+    for k in range(3):
+        inertia = 0.1 if dimension == 2 else (0.1, 0.2, 0.3)
+        model.body(f"b{k}", rng.normal(size=dimension), 1.0, inertia)
+    system = model.compile().system
+    state = system.initial_state()
+    for _ in range(2):
+        u = np.zeros(system.n_dof)
+        u[: system.first_multiplier] = rng.normal(size=system.first_multiplier)
+        there, step = moved(system, state, u), system.initial_state()
+        step.Q[0], step.D[0], step.U[:] = state.Q[0], state.D[0], u
+        configure(system.system, step, True)
+        for row in (0, 1):
+            np.testing.assert_array_equal(there.Q[row, : system.first_multiplier], step.Q[1, : system.first_multiplier])
+            np.testing.assert_array_equal(there.D[row], step.D[1])
+        state = there
 
 
 def test_axes_of_spins():

@@ -206,7 +206,7 @@ def test_long_curves_keep_their_extremes():
     values[123_456] = 7.0
     values[1000:2000] = np.nan
     thin_time, thin_values = series.thin(time, values)
-    assert len(thin_time) <= series._MAX_POINTS + 2 and np.nanmax(thin_values) == 7.0
+    assert len(thin_time) <= series.MAX_POINTS + 2 and np.nanmax(thin_values) == 7.0
     assert (thin_time[0], thin_time[-1]) == (0.0, 1.0) and np.all(np.diff(thin_time) > 0)
     assert np.isnan(thin_values).any()
 

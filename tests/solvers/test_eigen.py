@@ -107,6 +107,7 @@ def test_negative_count(way, m, redundant, below):
     values = scipy.linalg.eigvalsh(Z.T @ K @ Z)
     level = 0.5 * (values[below] + (values[below - 1] if below else 0.0))
     assert saddle.negative_count(*sparse(K - level * np.eye(len(K)), G)) == below
+    assert saddle.negative_count(K - level * np.eye(len(K)), G) == below
 
 
 def test_negative_count_of_a_badly_scaled_matrix(way):

@@ -48,6 +48,20 @@ def test_dependent_rows_are_found_and_told_apart():
     assert keep.sum() == np.linalg.matrix_rank(G) == np.linalg.matrix_rank(G[keep])
 
 
+@pytest.mark.parametrize("away", [0.0, 1e-9, 1e-6, 5e-5, 2e-4, 1.0])
+def test_few_rows_far_from_dependence_are_seen_at_once(away, monkeypatch):
+    """Whether all rows are looked at first changes nothing in what is found of them."""
+    rng = np.random.default_rng(5)
+    G = rng.standard_normal((6, 9))
+    G[5] = G[0] + G[1] + away * G[5]
+    first = dependencies(csr_matrix(G))
+    monkeypatch.setattr("fem_mbs.solvers.linear.redundancy._SMALL", 0)
+    again = dependencies(csr_matrix(G))
+    assert loops_of(first) == loops_of(again)
+    assert [loop.rows.tolist() for loop in first] == [loop.rows.tolist() for loop in again]
+    assert bool(first) == (np.linalg.svd(G / np.linalg.norm(G, axis=1, keepdims=True))[1].min() < 1e-4)
+
+
 @pytest.mark.parametrize("misfit", [0.0, 1e-6, 1e-2])
 def test_long_loop_without_dense_matrices(misfit):
     """n differences of neighbours around a ring sum to zero; independent ones have singular values down to pi/n."""

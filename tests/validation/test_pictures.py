@@ -15,7 +15,7 @@ _SVG = """<svg xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 40 30" xm
  <defs><style type="text/css">*{{}}</style></defs>
  <g id="figure_1"><g id="text_1"><!-- 1 --><g style="fill: #333333" transform="translate(1.234567 2) scale(0.08 -0.08)">
   <defs><path id="DejaVuSans-14" d="M 794 531 \nL 1825 531 \nQ 1 -2 3 4 \nz\n" transform="scale(0.015625)"/></defs>
-  <use xlink:href="#DejaVuSans-14"/></g></g>
+  <use xlink:href="#DejaVuSans-14"/><use xlink:href="#DejaVuSans-14" transform="translate(63.625 0)"/></g></g>
   <g id="line2d_1">{path}<defs><path id="m1" d="M 0 0 \nL 0 3.5 \n" style="stroke: #333333"/></defs>
   <g><use xlink:href="#m1" x="1.004" y="2" style="fill: none"/>
    <use xlink:href="#m1" x="3" y="2" style="fill: none"/></g>
@@ -50,15 +50,14 @@ def test_what_nothing_refers_to_is_left_out():
     assert not any(word in made.markup for word in ("metadata", "figure_1", "xmlns", "<!--", "<style", "xlink"))
     assert made.markup.count('id="') == 1 and 'id="k-0"' in made.markup  # the mark alone
     assert '<g style="fill:none"><use href="#k-0" x="1" y="2"/><use href="#k-0" x="3" y="2"/></g>' in made.markup
-    assert '<g style="fill:#333333" transform="translate(1.23 2) scale(0.08 -0.08)"><use href="#DejaVuSans-14"/>' in (
-        made.markup
-    )
-    assert list(made.letters) == ["DejaVuSans-14"]
+    text = '<g style="fill:#333333" transform="translate(1.23 2) scale(0.08 -0.08)">'
+    assert f'{text}<use href="#DVS-14"/><use href="#DVS-14" x="63.62"/></g>' in made.markup
+    assert list(made.letters) == ["DVS-14"]
     page = letters([made, made])
-    assert page.count('id="DejaVuSans-14"') == 1
+    assert page.count('id="DVS-14"') == 1
     assert 'd="M794 531L1825 531Q1-2 3 4z" transform="scale(0.015625)"' in page
     with pytest.raises(ValueError, match="two outlines"):
-        letters([made, Picture("", {"DejaVuSans-14": "<path/>"})])
+        letters([made, Picture("", {"DVS-14": "<path/>"})])
     assert letters([]) == ""
 
 
@@ -66,6 +65,8 @@ def test_a_closed_line_goes_on_from_where_it_began():
     data = "M 1 1 \nL 5 1 \nL 5 4 \nz\nM 7 7 \nL 8 9 \nM 3 3 \nL 3 3 \n"
     made = picture(_SVG.format(path=f'<path d="{data}"/>').encode(), "", "k")
     assert 'd="M1 1l4 0 0 3zM7 7l1 2M3 3l0 0"' in made.markup
+    nothing = picture(_SVG.format(path='<path d="M 3 3" style="stroke: #e4e4e4"/>').encode(), "", "k")
+    assert "#e4e4e4" not in nothing.markup
 
 
 def test_a_figure_fills_its_paper():

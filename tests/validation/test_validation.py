@@ -199,7 +199,7 @@ def test_report_is_one_page_with_its_figures(monkeypatch, tmp_path):
     text = (tmp_path / "report.html").read_text()
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
     assert text.count('<svg viewBox="') == text.count('role="img"') == 2  # the model and the curve
-    assert text.count('id="DejaVuSans-14"') == 1  # each letter once
+    assert text.count('id="DVS-14"') == 1  # each letter once
     ids = re.findall(r'\bid="([^"]+)"', text)
     assert len(ids) == len(set(ids)) and set(re.findall(r'(?:url\(|href=")#([^)"]+)', text)) <= set(ids)
     assert "<pre>o===o  1 m</pre>" in text and "<p>A plane.</p>" in text and "<p>none.</p>" in text
