@@ -118,10 +118,8 @@ def select(names: Sequence[str] | None) -> list[tuple[ValidationFile, set[str]]]
     if not names:
         return [(f, set(f.cases)) for f in files]
     chosen: dict[str, set[str]] = {f.name: set() for f in files}
-    known = {f.name.lower(): [(f, set(f.cases))] for f in files}
-    for f in files:
-        for case in f.cases:
-            known.setdefault(case.lower(), []).append((f, {case}))
+    known = {f.name.lower(): (f, set(f.cases)) for f in files}
+    known |= {case.lower(): (f, {case}) for f in files for case in f.cases}
     for name in names:
         if str(name).lower() not in known:
             close = difflib.get_close_matches(str(name).lower(), list(known), n=1)
@@ -131,6 +129,6 @@ def select(names: Sequence[str] | None) -> list[tuple[ValidationFile, set[str]]]
                 f"{', '.join(case for f in files for case in f.cases)} (and the files that hold them: "
                 f"{', '.join(f.name for f in files)})"
             )
-        for file, cases in known[str(name).lower()]:
-            chosen[file.name] |= cases
+        file, cases = known[str(name).lower()]
+        chosen[file.name] |= cases
     return [(f, chosen[f.name]) for f in files if chosen[f.name]]

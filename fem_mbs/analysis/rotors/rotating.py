@@ -426,7 +426,8 @@ def _check_steady(lin: Linearisation, there: Linearisation) -> None:
     if not off.size:
         return
     size = np.where(lin.system.system.kind == S.POSITION, lin.system.length, 1.0)
-    noise = 1e-12 * (abs(lin.whole()[2]) @ size)[lin.dofs]
+    # of elastic and of inertia forces: a body that joints hold has no stiffness of its own
+    noise = 1e-12 * (abs(lin.whole()[2]) @ size + lin.steady.speed**2 * (abs(lin.mass) @ size))[lin.dofs]
     worst = int((off - noise).argmax())
     if off[worst] > noise[worst] and off[worst] > 1e-6 * lin.tangent.largest_force:
         raise ModelError(
