@@ -94,8 +94,8 @@ def _write(element: ElementTree.Element, names: Mapping[str, str], glyphs: Conta
                     del child.attrib["style"]
     for child in element:
         _write(child, names, glyphs, inside)
-    if (tag == "defs" and not inside) or (tag == "path" and not re.search("[a-zLQC]", attributes["d"])):
-        return  # a path of one place draws nothing
+    if (tag == "defs" and not inside) or (tag == "path" and not re.search("[a-zLQC]", attributes.get("d", ""))):
+        return  # a path of one place, or of none, draws nothing
     if tag == "g" and not attributes:
         out += inside
         return

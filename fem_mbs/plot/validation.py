@@ -17,6 +17,7 @@ from fem_mbs.plot.style import style as figure_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from fem_mbs.model.model import Model
 
@@ -97,17 +98,18 @@ def draw_curves(
         text = io.StringIO()
         width, height = figure.bbox.size
         renderer = RendererSVG(width, height, text, image_dpi=72, metadata={"Date": None, "Creator": None})
-        _fit(axes, renderer)
+        _fit(figure, axes, renderer)
         figure.draw(renderer)
         renderer.finalize()
     return text.getvalue().encode()
 
 
-def _fit(axes: Axes, renderer: Any) -> None:
+def _fit(figure: Figure, axes: Axes, renderer: Any) -> None:
     """Place axes so that they and their labels fill the figure."""
-    figure = axes.get_figure(root=True)
     inner, outer = axes.get_position(original=True), axes.get_tightbbox(renderer, for_layout_only=True)
-    pad = _MARGIN / figure.bbox.size
+    if outer is None:  # nothing is drawn
+        return
+    pad = _MARGIN / np.asarray(figure.bbox.size)
     low, high = (figure.transFigure.inverted().transform(corner) for corner in (outer.min, outer.max))
     start = inner.min - low + pad
     axes.set_position((*start, *(1.0 - pad - (high - inner.max) - start)))

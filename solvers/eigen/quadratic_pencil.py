@@ -243,10 +243,10 @@ class QuadraticPencil:
         a = np.abs(x)
         sizes = [(A.T if transposed else A) @ a for A in absolute]
         factors = (1.0, np.abs(p), np.abs(p) ** 2)
-        absolute = norms[3] + sum(np.linalg.norm(x * by, axis=0) for x, by in zip(sizes, factors, strict=True))
+        largest = norms[3] + sum(np.linalg.norm(x * by, axis=0) for x, by in zip(sizes, factors, strict=True))
         # a rigid-body motion has no forces at all: what it cancels from is the measure then
         size = np.maximum(sum(norms), 1e-300)
-        return off / size, off / np.where(absolute > 0.0, absolute, 1.0)
+        return off / size, off / np.where(largest > 0.0, largest, 1.0)
 
     def products(self, p: np.ndarray, w: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Return w_i.((p_i + p_j) M + C) x_j (k, k): diagonal for pairs of different p, with w.L'(p) x on it."""

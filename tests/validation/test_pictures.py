@@ -67,6 +67,8 @@ def test_a_closed_line_goes_on_from_where_it_began():
     assert 'd="M1 1l4 0 0 3zM7 7l1 2M3 3l0 0"' in made.markup
     nothing = picture(_SVG.format(path='<path d="M 3 3" style="stroke: #e4e4e4"/>').encode(), "", "k")
     assert "#e4e4e4" not in nothing.markup
+    empty = picture(_SVG.format(path='<path style="stroke: #e4e4e4"/>').encode(), "", "k")  # a curve of no points
+    assert "#e4e4e4" not in empty.markup
 
 
 def test_a_figure_fills_its_paper():

@@ -420,7 +420,8 @@ class MovingPart(Declaration):
         if approximate:
             part = replace(part, moments=moments_of_mass(part))
         start = np.zeros(dim) if self.position is None else building.vector(self.position, owner, "position")
-        R, given = np.eye(dim), None
+        R: np.ndarray = np.eye(dim)
+        given: float | np.ndarray | None = None
         if self.rotation is not None and dim == 2:
             given = building.number(self.rotation, owner, "rotation")
             R = np.array([[np.cos(given), -np.sin(given)], [np.sin(given), np.cos(given)]])
