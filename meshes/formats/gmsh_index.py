@@ -1,7 +1,7 @@
-"""Read a Gmsh .msh file: nodes, cells, their numbers, physical groups; and check that its sections are complete.
+"""Read what meshio omits from a Gmsh .msh file: numbers, physical groups; and check that its sections are complete.
 
-meshio takes .1 s to load with what it needs.  meshio 5.3 reads coordinates and connectivity well, but around them loses
-or mangles what users rely on, as seen on files that Gmsh 4.15 wrote:
+meshio 5.3 reads coordinates and connectivity well.  Around them it loses or mangles what users rely on, as seen on
+files that Gmsh 4.15 wrote:
 
 - the name table is keyed by the name alone: of a point group and a line group with one name, one vanishes;
 - of an entity in several groups only the first survives in ``gmsh:physical``; groups without a name are in no set;
@@ -10,14 +10,14 @@ or mangles what users rely on, as seen on files that Gmsh 4.15 wrote:
 - node and element numbers are dropped: a number used twice, a cell that names a missing node, or more rows than
   announced give a wrong mesh without a word, and a huge node number allocates a table of that size.
 
-So this module walks the sections, and checks that each holds what it announces.  Nodes of cells are put into the order
-of VTK, which meshio has too.  Format: https://gmsh.info/doc/texinfo/gmsh.html#File-formats
+So this module walks the sections, checks that each holds what it announces, and returns numbers and groups; the reader
+gives meshio a copy reduced to nodes and elements that passed.  Format: https://gmsh.info/doc/texinfo/gmsh.html#File-formats
 """
 
 from __future__ import annotations
 
 import re
-from itertools import groupby
+from dataclasses import field
 from typing import NoReturn
 
 import numpy as np
@@ -64,13 +64,6 @@ CELL_TYPES = {
     93: ("hexahedron125", 125, 3),
 }
 
-# Places in Gmsh's order of nodes, in the order of VTK, where the two differ, of the types that elements stand on.
-_ORDER = {
-    "tetra10": [0, 1, 2, 3, 4, 5, 6, 7, 9, 8],
-    "hexahedron20": [0, 1, 2, 3, 4, 5, 6, 7, 8, 11, 13, 9, 16, 18, 19, 17, 10, 12, 14, 15],
-    "wedge15": [0, 1, 2, 3, 4, 5, 6, 9, 7, 12, 14, 13, 8, 10, 11],
-}
-
 _ONCE = ("MeshFormat", "PhysicalNames", "Entities", "PartitionedEntities", "Nodes", "Elements")
 _NOT_READ = {
     "Periodic": "periodic links ($Periodic)",
@@ -87,31 +80,30 @@ _LARGEST_NUMBER = 10_000_000
 
 @dataclass
 class GmshIndex:
-    """Nodes, cells, numbers and groups of a .msh file whose sections are whole.
+    """Numbers and groups of a .msh file whose sections are whole.
 
     node_ids   (n,) int64 in the order of the file
-    points     (n, 3) [m]
-    runs       cells of one type that follow each other, in the order of the file: name of the type in CELL_TYPES,
-               indices of the cells (k,), and of their nodes (k, nodes) int64
     cell_ids   (m,) int64 in the order of the file, all types
+    cell_types (m,) int64, keys of CELL_TYPES
     entities   (m,) int64, tag of the geometric entity (0: none)
     backward   (m,) bool, cells only in groups that use their curve backwards (negative tag; 2.2 files come reversed)
     groups     (dimension, tag) -> indices of its cells, in the order of the file
     names      (dimension, tag) -> name
     skipped    sentences on what is not used
+    reduced    bytes of the file with only its format, nodes and elements
     """
 
     version: str
     binary: bool
     node_ids: np.ndarray
-    points: np.ndarray
-    runs: list[tuple[str, np.ndarray, np.ndarray]]
     cell_ids: np.ndarray
+    cell_types: np.ndarray
     entities: np.ndarray
     backward: np.ndarray
     groups: dict[tuple[int, int], np.ndarray]
     names: dict[tuple[int, int], str]
     skipped: list[str]
+    reduced: bytes = field(repr=False)
 
 
 def read_index(data: bytes, where: str) -> GmshIndex:
@@ -125,11 +117,14 @@ def read_index(data: bytes, where: str) -> GmshIndex:
             )
 
     def cursor(name: str) -> _Cursor:
-        return _Cursor(sections[name][0], binary, size, f"{where}: section ${name}")
+        return _Cursor(sections[name][0].content, binary, size, f"{where}: section ${name}")
 
     names = _names(sections, where)
     if version == "2.2":
-        node_ids, points = _nodes_22(cursor("Nodes"))
+        node_ids = _nodes_22(cursor("Nodes"))
+        if binary and not np.array_equal(node_ids, np.arange(1, len(node_ids) + 1)):
+            # meshio refuses these
+            raise MeshError(f"{where}: binary format 2.2 with gaps in the node numbers; convert it: {_CONVERT}")
         rows = (_rows_22_binary if binary else _rows_22_ascii)(cursor("Elements"))
     else:
         entities: dict[tuple[int, int], list[int]] | None = None
@@ -137,10 +132,10 @@ def read_index(data: bytes, where: str) -> GmshIndex:
         for name in ("PartitionedEntities", "Entities"):
             if name in sections and entities is None:
                 entities = _entities(cursor(name), partitioned=name == "PartitionedEntities")
-        node_ids, points = _nodes_41(cursor("Nodes"))
+        node_ids = _nodes_41(cursor("Nodes"))
         rows = _rows_41(cursor("Elements"), entities)
     _check_numbers(node_ids, where)
-    runs = rows.runs(node_ids, where)
+    rows.check_nodes(node_ids, where)
 
     skipped = []
     if rows.partitioned or "PartitionedEntities" in sections:
@@ -154,22 +149,27 @@ def read_index(data: bytes, where: str) -> GmshIndex:
         version=version,
         binary=binary,
         node_ids=node_ids,
-        points=points,
-        runs=runs,
         cell_ids=_joined(rows.ids),
+        cell_types=_joined(rows.types),
         entities=_joined(rows.entities),
         backward=_joined(rows.backward).astype(bool),
         groups={key: np.unique(_joined(parts)) for key, parts in rows.groups.items()},
         names=names,
         skipped=skipped,
+        reduced=b"".join(sections[name][0].whole for name in ("MeshFormat", "Nodes", "Elements")),
     )
 
 
 # ---- sections --------------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class _Section:
+    content: bytes  # between the line $Name and the line $EndName
+    whole: bytes  # with both
+
+
 _BLANK = re.compile(rb"\s*")
-_NUMBER = re.compile(rb"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|inf(?:inity)?|nan)", re.IGNORECASE)
 
 
 def _next(data: bytes, at: int) -> int:
@@ -178,9 +178,9 @@ def _next(data: bytes, at: int) -> int:
     return found.end() if found else at
 
 
-def _sections(data: bytes, where: str) -> dict[str, list[bytes]]:
-    """Return what is between the lines $Name and $EndName of sections, by their names in the order of the file."""
-    sections: dict[str, list[bytes]] = {}
+def _sections(data: bytes, where: str) -> dict[str, list[_Section]]:
+    """Return sections by name, in the order of the file."""
+    sections: dict[str, list[_Section]] = {}
     header = re.compile(rb"\$([A-Za-z][A-Za-z0-9_]*)[ \t\r]*\n")
     at = _next(data, 0)
     while at < len(data):
@@ -198,7 +198,8 @@ def _sections(data: bytes, where: str) -> dict[str, list[bytes]]:
             raise MeshError(f"{where}: section ${name} has no $End{name}: the file is cut off; save it anew")
         if name in sections and name in _ONCE:
             raise MeshError(f"{where}: section ${name} comes twice; merge the files in Gmsh and save one")
-        sections.setdefault(name, []).append(data[start : max(start, end.start())])
+        content = data[start : max(start, end.start())]
+        sections.setdefault(name, []).append(_Section(content, data[at : end.end()].rstrip(b"\r\n") + b"\n"))
         at = _next(data, end.end())
     return sections
 
@@ -208,12 +209,12 @@ def _shown(data: bytes) -> str:
     return repr(data.split(b"\n", 1)[0][:40].decode("ascii", "replace").rstrip())
 
 
-def _format(sections: dict[str, list[bytes]], where: str) -> tuple[str, bool, int]:
+def _format(sections: dict[str, list[_Section]], where: str) -> tuple[str, bool, int]:
     """Return version, binary or not, and bytes per size_t."""
     if "MeshFormat" not in sections:
         old = " (Gmsh 1 files begin with $NOD)" if "NOD" in sections else ""
         raise MeshError(f"{where}: no $MeshFormat section{old}; save it from Gmsh as version 4.1 or 2.2")
-    line, _, rest = sections["MeshFormat"][0].partition(b"\n")
+    line, _, rest = sections["MeshFormat"][0].content.partition(b"\n")
     words = line.split()
     if len(words) != 3 or words[1] not in (b"0", b"1") or words[2] not in (b"4", b"8"):
         raise MeshError(f'{where}: $MeshFormat is {_shown(line)}, not like "4.1 0 8"; save it anew in Gmsh')
@@ -227,12 +228,12 @@ def _format(sections: dict[str, list[bytes]], where: str) -> tuple[str, bool, in
     return version, binary, int(words[2])
 
 
-def _names(sections: dict[str, list[bytes]], where: str) -> dict[tuple[int, int], str]:
+def _names(sections: dict[str, list[_Section]], where: str) -> dict[tuple[int, int], str]:
     """Return (dimension, tag) -> name of the physical groups.  Gmsh does not escape quotes in names: the outer two
     count."""
     if "PhysicalNames" not in sections:
         return {}
-    lines = [line for line in sections["PhysicalNames"][0].split(b"\n") if line.strip()]
+    lines = [line for line in sections["PhysicalNames"][0].content.split(b"\n") if line.strip()]
     names: dict[tuple[int, int], str] = {}
     for line in lines[1:]:
         found = re.fullmatch(rb'\s*([0-3])\s+(-?\d{1,9})\s+"(.*)"\s*', line)
@@ -297,22 +298,6 @@ class _Cursor:
     def skip_floats(self, n: int) -> None:
         self.skip(n, 8)
 
-    def floats(self, n: int) -> np.ndarray:
-        """Return n numbers (binary: float64)."""
-        start = self.skip(n, 8)
-        if self.binary:
-            return np.frombuffer(self.content, float, n, start)
-        return self.numbers(self._words[start : start + n])
-
-    def numbers(self, words: list[bytes]) -> np.ndarray:
-        try:
-            if b"_" in self.content:  # Python reads 1_0 as 10
-                raise ValueError
-            return np.array([float(word) for word in words])
-        except ValueError:
-            bad = next((word for word in words if not _NUMBER.fullmatch(word)), b"_")
-            self.fail(f"holds {_shown(bad)} where a number should be; save it anew")
-
     def _whole(self, n: int, dtype: np.dtype) -> np.ndarray:
         start = self.skip(n, dtype.itemsize)
         if self.binary:
@@ -350,7 +335,7 @@ class _Rows:
 
     def __init__(self) -> None:
         self.ids: list[np.ndarray] = []
-        self.types: list[int] = []
+        self.types: list[np.ndarray] = []
         self.entities: list[np.ndarray] = []
         self.backward: list[np.ndarray] = []
         self.groups: dict[tuple[int, int], list[np.ndarray]] = {}
@@ -364,7 +349,7 @@ class _Rows:
         """Take a run of cells of one type; gives their indices."""
         n = len(ids)
         self.ids.append(ids)
-        self.types.append(kind)
+        self.types.append(np.full(n, kind))
         self.entities.append(entities)
         self.backward.append(np.full(n, backward, dtype=np.int64))
         self.nodes.append(nodes)
@@ -375,29 +360,14 @@ class _Rows:
         if tag:
             self.groups.setdefault((dimension, abs(int(tag))), []).append(cells)
 
-    def runs(self, node_ids: np.ndarray, where: str) -> list[tuple[str, np.ndarray, np.ndarray]]:
-        """Return the runs of `GmshIndex`.
-
-        Raises:
-            MeshError: a cell names a node that is not among ``node_ids``.
-        """
-        order = np.argsort(node_ids, kind="stable")
-        known, found, start = node_ids[order], [], 0
-        for kind, parts in groupby(zip(self.types, self.ids, self.nodes, strict=True), key=lambda part: part[0]):
-            all_ids, all_nodes = zip(*((ids, nodes) for _, ids, nodes in parts), strict=True)
-            ids, nodes = np.concatenate(all_ids), np.concatenate(all_nodes)
-            place = np.minimum(np.searchsorted(known, nodes), len(known) - 1)
-            missing = known[place] != nodes
-            if missing.any():
-                i, j = np.argwhere(missing)[0]
+    def check_nodes(self, node_ids: np.ndarray, where: str) -> None:
+        for ids, nodes in zip(self.ids, self.nodes, strict=True):
+            known = np.isin(nodes, node_ids)
+            if not known.all():
+                i, j = np.argwhere(~known)[0]
                 raise MeshError(
                     f"{where}: cell {ids[i]} names node {nodes[i, j]}, which $Nodes does not hold; save it anew"
                 )
-            name = CELL_TYPES[kind][0]
-            at = order[place]
-            found.append((name, np.arange(start, start + len(ids)), at[:, _ORDER[name]] if name in _ORDER else at))
-            start += len(ids)
-        return found
 
 
 def _joined(parts: list[np.ndarray]) -> np.ndarray:
@@ -415,6 +385,7 @@ def _check_numbers(node_ids: np.ndarray, where: str) -> None:
         raise MeshError(
             f"{where}: node number {twice} is given {counts.max()} times; renumber (Gmsh: RenumberMeshNodes;)"
         )
+    # meshio allocates a table of this length
     if node_ids.max() > max(_LARGEST_NUMBER, 100 * len(node_ids)):
         raise MeshError(
             f"{where}: node number {node_ids.max()} for {len(node_ids)} nodes; renumber (Gmsh: RenumberMeshNodes;)"
@@ -427,14 +398,12 @@ def _known_type(cursor: _Cursor, kind: int) -> tuple[str, int, int]:
     return CELL_TYPES[kind]
 
 
-def _nodes_22(cursor: _Cursor) -> tuple[np.ndarray, np.ndarray]:
-    """Return numbers (n,) and coordinates (n, 3)."""
+def _nodes_22(cursor: _Cursor) -> np.ndarray:
     count = cursor.header_22()
     if cursor.binary:
         record = np.dtype([("id", "i4"), ("x", "f8", 3)])
         start = cursor.skip(count, record.itemsize)
-        table = np.frombuffer(cursor.content, record, count, start)
-        ids, points = table["id"].astype(np.int64), table["x"].astype(float)
+        ids = np.frombuffer(cursor.content, record, count, start)["id"].astype(np.int64)
         cursor.finish()
     else:
         rows = [line.split() for line in cursor.content.split(b"\n") if line.strip()]
@@ -444,8 +413,7 @@ def _nodes_22(cursor: _Cursor) -> tuple[np.ndarray, np.ndarray]:
         if len(rows) != count:
             cursor.fail(f"announces {count} nodes and holds {len(rows)}; save it anew")
         ids = cursor.whole_numbers([row[0] for row in rows])
-        points = cursor.numbers([word for row in rows for word in row[1:]]).reshape(-1, 3)
-    return ids, points
+    return ids
 
 
 def _rows_22_ascii(cursor: _Cursor) -> _Rows:
@@ -521,22 +489,21 @@ def _entities(cursor: _Cursor, partitioned: bool) -> dict[tuple[int, int], list[
     return entities
 
 
-def _nodes_41(cursor: _Cursor) -> tuple[np.ndarray, np.ndarray]:
-    """Return numbers (n,) and coordinates (n, 3)."""
+def _nodes_41(cursor: _Cursor) -> np.ndarray:
     blocks, total, _, _ = (int(v) for v in cursor.sizes(4))
-    parts, points = [], [np.zeros((0, 3))]
+    parts = []
     for _ in range(blocks):
         parametric = int(cursor.ints(3)[2])
-        if parametric:
+        if parametric:  # meshio refuses these
             cursor.fail("holds curve parameters with the coordinates; save it with Mesh.SaveParametric = 0")
         count = cursor.size()
         parts.append(cursor.sizes(count))
-        points.append(cursor.floats(3 * count).reshape(-1, 3))
+        cursor.skip_floats(3 * count)
     ids = _joined(parts)
     if len(ids) != total:
         cursor.fail(f"announces {total} nodes and holds {len(ids)}; save it anew")
     cursor.finish()
-    return ids, np.concatenate(points)
+    return ids
 
 
 def _rows_41(cursor: _Cursor, entities: dict[tuple[int, int], list[int]] | None) -> _Rows:

@@ -18,15 +18,18 @@ facet set of the same name, and so do lines that are edges of plane cells in a m
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterable
+from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from fem_mbs.errors import MeshError
 from fem_mbs.late import dataclass, late
 from fem_mbs.meshes.formats.found import ALL, LINES, Found, add_arrays, from_meshio, quietly
-from fem_mbs.meshes.formats.gmsh_index import GmshIndex, read_index
+from fem_mbs.meshes.formats.gmsh_index import CELL_TYPES, GmshIndex, read_index
 from fem_mbs.meshes.mesh import CellBlock, Mesh
 
 __all__ = ["MESH_FORMATS", "MeshFormat", "read_mesh", "register_format"]
@@ -90,17 +93,18 @@ def _read_msh(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
             f"{where}: not a Gmsh file, it does not begin with $MeshFormat{other}; save a .msh 4.1 from Gmsh"
         )
     index = read_index(data, where)
+    raw = _through_meshio(index, where)
     found = Found(
         where=where,
         format=f"Gmsh {index.version} {'binary' if index.binary else 'ASCII'}",
-        points=index.points,
+        points=np.asarray(raw.points, dtype=float),
         point_ids=index.node_ids,
         skipped=index.skipped,
         kinds=kinds,
     )
     m = len(index.cell_ids)
     vertex, block_of, place = (np.full(m, -1, dtype=np.int64) for _ in range(3))  # per cell of the file
-    for kind, cells, nodes in index.runs:
+    for kind, cells, nodes in _runs(raw):
         if kind == "vertex":
             vertex[cells] = nodes[:, 0]
         elif kind in kinds:
@@ -151,6 +155,32 @@ def _merged_22(index: GmshIndex, cells: np.ndarray, nodes: np.ndarray) -> tuple[
     _, first, inverse = np.unique(np.column_stack([where, copy]), axis=0, return_index=True, return_inverse=True)
     keep = np.sort(first)
     return keep, np.searchsorted(keep, first)[inverse.reshape(-1)]
+
+
+def _through_meshio(index: GmshIndex, where: str) -> Any:
+    """Let meshio read the nodes and elements; it needs a file of its own for that (np.fromfile)."""
+    from meshio import gmsh
+
+    try:
+        with tempfile.TemporaryDirectory(prefix="fem-mbs-") as folder:
+            copy = Path(folder) / "reduced.msh"
+            copy.write_bytes(index.reduced)
+            raw, _ = quietly(where, lambda: gmsh.read(copy))
+    except OSError as error:
+        raise MeshError(f"{where}: no room for a temporary copy in {tempfile.gettempdir()} ({error})") from error
+    names = [block.type for block in raw.cells for _ in range(len(block.data))]
+    if len(raw.points) != len(index.node_ids) or names != [CELL_TYPES[kind][0] for kind in index.cell_types.tolist()]:
+        raise MeshError(f"{where}: the counts of nodes or cells contradict each other; save it anew")
+    return raw
+
+
+def _runs(raw: Any) -> Iterable[tuple[str, np.ndarray, np.ndarray]]:
+    """Yield runs of one type, in the order of the file: type, indices of the cells in the file, and nodes (n, k)."""
+    start = 0
+    for kind, run in groupby(raw.cells, key=lambda block: block.type):
+        nodes = np.concatenate([np.asarray(block.data, dtype=np.int64) for block in run])
+        yield kind, np.arange(start, start + len(nodes)), nodes
+        start += len(nodes)
 
 
 # ---- VTU -------------------------------------------------------------------------------------------------------------

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.late import dataclass
-from fem_mbs.solvers.roots import root_between
 
 __all__ = ["Watched", "WatchedForce"]
 
@@ -22,6 +21,7 @@ __all__ = ["Watched", "WatchedForce"]
 Read = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 _SAME = 1e-12  # a quantity that starts so near to the value does not pass it at the start
+_ROUND_OFF = 4.0 * 2.0**-52
 _SHORT = 1e-4  # part of a step that is not worth a step of its own: its force would be round-off
 
 
@@ -69,14 +69,17 @@ class Watched:
         return int(hit.argmax()) if hit.any() else -1
 
     def part(self, value: float, at: Callable[[float], float]) -> float:
-        """Return at which part of a step it passes, just beyond it.
+        """Return at which part of a step it passes, just beyond it (Brent 1973).
 
         Args:
             value: of the whole step; ``at(part)`` returns that of a part of it.
         """
+        from scipy.optimize import brentq
+
         if self.value == 0.0:
             return 0.0
-        root = root_between(at, (0.0, 1.0), (self.value, value), 1e-15)
+        ends = {0.0: self.value, 1.0: value}
+        root = brentq(lambda x: ends[x] if x in ends else at(x), 0.0, 1.0, xtol=1e-15, rtol=_ROUND_OFF)
         # to the far side of it, which the quantity has reached
         beyond = (root + k * 1e-15 for k in (0, 1, 4, 16, 100, 1e4, 1e8))
         return next((x for x in beyond if 0.0 < x < 1.0 and self.passes(np.array([at(x)])) == 0), 1.0)
