@@ -37,7 +37,7 @@ def picture(svg: bytes, text: str, key: str) -> Picture:
 
     Args:
         svg: as matplotlib writes it.
-        text: what stands in its place for who cannot see it.
+        text: description for readers who cannot see the drawing (``aria-label``).
         key: begins the ids within the picture; no other picture of the page has it.
     """
     root = ElementTree.fromstring(svg)

@@ -471,8 +471,10 @@ def _iterated(operator: Callable[[np.ndarray], np.ndarray], n: int, count: int) 
 
 
 def _ritz(X: np.ndarray, MX: np.ndarray, AX: np.ndarray) -> np.ndarray:
-    """Return the coefficients (k, j) of motions in the span of X (n, k) that are orthonormal by the mass and orthogonal
-    by A; what has no mass is left out."""
+    """Return coefficients (k, j) of the Ritz vectors of A and M in the span of X (n, k).
+
+    The vectors are orthonormal with respect to M.  Combinations without mass are left out, so that j may be below k.
+    """
     values, vectors = eigh(X.T @ MX)
     turn = vectors[:, values > 1e-14 * values.max(initial=0.0)]
     small, large = (turn.T @ (X.T @ BX) @ turn for BX in (MX, AX))

@@ -133,7 +133,7 @@ def _grids(header: dict[str, Any], source: str) -> list[_Grid]:
 def _text(
     number: int, entry: store.StepEntry, times: list[float], header: dict[str, Any], grids: list[_Grid], root: Path
 ) -> Iterator[str]:
-    """Yield the XML of the frames of a step, of which there is at least one."""
+    """Yield the XML file of a step, which has at least one frame."""
     columns = store.columns_of(entry, "frames")
     n_nodes = len(header["nodes"])
     cells_of = {block: cells for _, _, block, cells in grids}
