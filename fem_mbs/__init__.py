@@ -183,9 +183,10 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of the packa
     def __getattr__(name: str) -> Any:
         if name not in _PUBLIC and name != "__version__":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        known = name == "__version__"
-        module = import_module("fem_mbs.files" if known else _PUBLIC[name])
-        value = module.version() if known else getattr(module, name)
+        if name == "__version__":
+            value = import_module("fem_mbs.files").version()
+        else:
+            value = getattr(import_module(_PUBLIC[name]), name)
         globals()[name] = value
         return value
 
