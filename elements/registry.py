@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from importlib import import_module
 from typing import Any
 
@@ -134,9 +135,13 @@ class ElementType:
         Raises:
             KeyError: the type has no such parameter.
         """
-        if name not in self.parameters:
+        if name not in self._columns:
             raise KeyError(f"element type {self.name!r} has no parameter {name!r}; it has {', '.join(self.par)}")
-        return self.parameters.index(name)
+        return self._columns[name]
+
+    @cached_property
+    def _columns(self) -> dict[str, int]:
+        return {name: column for column, name in enumerate(self.parameters)}
 
 
 _SOLIDS = ("tetra", "tetra10", "hexahedron", "hexahedron20", "wedge", "wedge15")

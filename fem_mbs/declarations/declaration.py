@@ -12,6 +12,7 @@ import difflib
 import inspect
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import MISSING
+from functools import cache
 from types import FunctionType, MappingProxyType
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -194,7 +195,7 @@ class Declaration:
         Raises:
             ModelError: an unknown argument, one that is missing or given twice, or one without its keyword.
         """
-        return cls(**arguments(inspect.signature(cls), cls.owner, args, options))
+        return cls(**arguments(_signature(cls), cls.owner, args, options))
 
     @classmethod
     def worked(cls, given: Mapping[str, Any], texts: Texts, owner: str, inside: str = "") -> dict[str, Any]:
@@ -334,6 +335,12 @@ def choose(kinds: Mapping[str, T], kind: Any, owner: Owner) -> T:
         remedy = f'did you mean "{close[0]}"?' if close else f"there are {', '.join(kinds)}"
         raise ModelError(f"unknown kind {shown(kind)}", owner=owner, key="kind", value=kind, remedy=remedy)
     return kinds[kind]
+
+
+@cache
+def _signature(cls: type[Declaration]) -> inspect.Signature:
+    """Return the signature of a declaration: to find it takes longer than to make the declaration."""
+    return inspect.signature(cls)
 
 
 def arguments(

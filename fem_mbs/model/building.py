@@ -128,6 +128,7 @@ class Building:
         self.reserved_loads: list[str] = []
         self._x: list[np.ndarray] = []
         self._first: list[int] = []  # node of each part of _x
+        self._join_anew()
         self.names = _Names()
         self.rotational: set[int] = set()
         self.rotations: dict[int, Any] = {}
@@ -181,6 +182,10 @@ class Building:
         other.used_functions, other.callbacks = list(self.used_functions), list(self.callbacks)
         return other
 
+    def _join_anew(self) -> None:
+        """Forget the array of all positions: some of its parts change."""
+        self._joined, self._n_joined = np.zeros((0, self.dimension)), 0
+
     def move_nodes(self, nodes: np.ndarray, x: np.ndarray) -> None:
         """Move nodes (n,) to positions (n, dimension)."""
         for i, start in enumerate(self._first):
@@ -188,6 +193,7 @@ class Building:
             if mine.any():
                 self._x[i] = self._x[i].copy()
                 self._x[i][nodes[mine] - start] = x[mine]
+        self._join_anew()
 
     def grow_mesh(self, name: str, mesh: Mesh) -> None:
         """Replace a mesh by one with more points at its end.
@@ -201,6 +207,7 @@ class Building:
             return node + more if node >= at else node
 
         part = self._first.index(start)
+        self._join_anew()
         self._x[part] = np.ascontiguousarray(mesh.points[:, : self.dimension], float)
         self._first = [later(first) if k != part else first for k, first in enumerate(self._first)]
         names, self.names = self.names, _Names()
@@ -242,8 +249,12 @@ class Building:
 
     @property
     def positions(self) -> np.ndarray:
-        """Return the node positions (n, dimension) [m] at the start."""
-        return np.concatenate(self._x) if self._x else np.zeros((0, self.dimension))
+        """Return the node positions (n, dimension) [m] at the start, read-only."""
+        if self._n_joined < len(self._x):
+            self._joined = np.concatenate((self._joined, *self._x[self._n_joined :]))
+            self._joined.flags.writeable = False
+            self._n_joined = len(self._x)
+        return self._joined
 
     def places(self) -> Places:
         """Return the node positions as they are now, without a copy of them."""

@@ -7,6 +7,7 @@ one of all those of a type, so that a kernel call serves many elements.
 from __future__ import annotations
 
 import copyreg
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any
@@ -207,10 +208,9 @@ class Block:
 
     def label(self, element: int) -> str:
         """Return the user's name of the group that an element belongs to."""
-        for name, first, last in self.groups:
-            if first <= element < last:
-                return name
-        return self.type.name
+        k = bisect_right(self.groups, element, key=lambda group: group[1]) - 1
+        name, _, last = self.groups[k] if k >= 0 else ("", 0, 0)
+        return name if element < last else self.type.name
 
     def row_label(self, element: int) -> str:
         """Return `label`, and which of the group's constraints with shared multipliers it is, where there are
@@ -228,12 +228,13 @@ def make_block(label: str, type_name: str, nodes: ArrayLike, table: ArrayLike = 
     """Return a block of one group from parameter columns by name (scalars are repeated); ``table`` ends each row."""
     t = element_type(type_name)
     nodes = np.asarray(nodes, np.int64).reshape(-1, t.ends)
-    par = np.zeros((nodes.shape[0], len(t.par)))
+    table = np.asarray(table, float).ravel()
+    par = np.zeros((nodes.shape[0], len(t.par) + len(table)))
     for name, value in columns.items():
         par[:, t.column(name)] = value
     if t.scale >= 0:
         par[:, t.scale] = 1.0
-    par = np.hstack((par, np.tile(np.asarray(table, float).ravel(), (nodes.shape[0], 1))))
+    par[:, len(t.par) :] = table
     return Block([(label, 0, nodes.shape[0])], t, nodes, par)
 
 
@@ -274,8 +275,9 @@ def merge_blocks(blocks: list[Block]) -> list[Block]:
         by_type.setdefault(key, []).append(block)
     merged = []
     for parts in by_type.values():
-        groups, along, at = [], [], 0
+        groups, along, starts, at = [], [], [], 0
         for part in parts:
+            starts.append(at)
             groups += [(name, first + at, last + at) for name, first, last in part.groups]
             along += [(first + at, last + at, name, dof) for first, last, name, dof in part.along]
             at += part.size
@@ -285,7 +287,9 @@ def merge_blocks(blocks: list[Block]) -> list[Block]:
         par: Any = None
         if rows is None:
             width = max(p.par.shape[1] for p in parts)  # types with tables have rows of different lengths
-            par = np.concatenate([np.pad(p.par, ((0, 0), (0, width - p.par.shape[1]))) for p in parts])
+            par = np.zeros((at, width))
+            for first, part in zip(starts, parts, strict=True):
+                par[first : first + part.size, : part.par.shape[1]] = part.par
         joint = None
         if any(p.joint is not None for p in parts):
             own = [np.arange(p.size) if p.joint is None else p.joint for p in parts]
