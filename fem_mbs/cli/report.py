@@ -77,7 +77,10 @@ def print_report(console: Console, results: Results, said: Collection[str] = ())
     recorded = {key for step in results.steps for key in step.series}
     sensors = [s for s in results.header["sensors"] if f"sensor/{s['name']}" in recorded]
     if sensors:
-        console.print(_sensors(results, sensors))
+        from fem_mbs.results.store import kept_open
+
+        with kept_open():
+            console.print(_sensors(results, sensors))
     if summary is not None:
         if summary.checks:
             console.print(_checks(summary.checks))
@@ -342,22 +345,26 @@ def print_mac(console: Console, found: Mac) -> None:
 
 
 def _sensors(results: Results, sensors: list[dict[str, Any]]) -> Table:
-    from fem_mbs.results.series import sensor_units
+    from fem_mbs.results.series import column_count, sensor_units
 
     table = make_table("sensor", "unit", "start", "minimum", "maximum", "end")
-    rows = []
+    left = 0
     for sensor in sensors:
+        if table.row_count == _MAX_ROWS:  # nothing else of it is read
+            left += column_count(results, sensor)
+            continue
         _, values, columns = results.sensor(sensor["name"])
         own = zip(columns, sensor_units(sensor, len(columns)), values.T, strict=True)
         for column, unit, series in (item for k, item in enumerate(own) if k not in sensor.get("places", [])):
+            if table.row_count == _MAX_ROWS:
+                left += 1
+                continue
             shown = results.units.of(unit)
             good = shown(series[np.isfinite(series)])
             numbers = (good[0], good.min(), good.max(), good[-1]) if good.size else ()
-            rows.append((column, shown.unit, *(f"{v:.6g}" for v in numbers)))
-    for row in rows[:_MAX_ROWS]:
-        table.add_row(*row)
-    if len(rows) > _MAX_ROWS:
-        table.add_row(f"and {len(rows) - _MAX_ROWS} more")
+            table.add_row(column, shown.unit, *(f"{v:.6g}" for v in numbers))
+    if left:
+        table.add_row(f"and {left} more")
     return table
 
 

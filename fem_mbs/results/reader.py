@@ -258,15 +258,18 @@ class Results(Shown):
         known = ", ".join(itertools.islice(names, 8)) or "none has a name"
         raise ResultsError(f'{self.where}: no node "{name}": give 0 .. {len(self.header["nodes"]) - 1} or {known}')
 
+    @cached_property
+    def _sensors(self) -> dict[str, dict[str, Any]]:
+        return {sensor["name"]: sensor for sensor in self.header["sensors"]}
+
     def sensor_entry(self, name: str) -> dict[str, Any]:
         """Return the entry of a sensor in the header.
 
         Raises:
             ResultsError: no sensor has this name.
         """
-        for sensor in self.header["sensors"]:
-            if sensor["name"] == name:
-                return sensor
+        if name in self._sensors:
+            return self._sensors[name]
         known = ", ".join(sensor["name"] for sensor in self.header["sensors"]) or "none"
         raise ResultsError(f'{self.where}: no sensor "{name}": there are {known}')
 

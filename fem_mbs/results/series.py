@@ -29,6 +29,7 @@ from fem_mbs.display import html_table
 from fem_mbs.errors import ResultsError
 from fem_mbs.late import dataclass
 from fem_mbs.records import Record, entry
+from fem_mbs.results.store import kept_open
 from fem_mbs.units import Units
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ArraySeries", "ColumnStatistics", "Drives", "SLOPES", "STATISTICS", "Series", "StepSensors", "TupleSeries",
-    "columns_of", "of_step", "sensor_columns", "sensor_units", "sensors_of", "slopes_key", "statistics",
+    "column_count", "columns_of", "of_step", "sensor_columns", "sensor_units", "sensors_of", "slopes_key", "statistics",
 ]  # fmt: skip
 
 
@@ -487,6 +488,13 @@ def columns_of(header: dict[str, Any], count: int) -> Iterator[tuple[int, str, s
             yield k, column_name(header["name"], title), "" if unit == "-" else unit
 
 
+def column_count(results: Results, header: dict[str, Any]) -> int:
+    """Return the number of columns of a sensor that have statistics, given its header; its values are not read."""
+    key = f"sensor/{header['name']}"
+    shape = results.steps_with(key)[0].column(key).shape
+    return sum(1 for _ in columns_of(header, int(np.prod(shape[1:], dtype=int))))
+
+
 def statistics(header: dict[str, Any], t: np.ndarray, values: np.ndarray) -> dict[str, ColumnStatistics]:
     """Return the statistics of a sensor's columns with values (n, k) at t (n,), by their names; of none without values.
 
@@ -530,6 +538,7 @@ def of_step(results: Results, step: Step) -> Iterator[tuple[str, ColumnStatistic
             yield from statistics(sensor, series.t, series.values).items()
 
 
+@kept_open()
 def sensors_of(results: Results) -> list[StepSensors]:
     """Return the statistics of the sensors over the steps whose rows are states, in the order of the steps."""
     found = []

@@ -24,7 +24,8 @@ import os
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -235,6 +236,24 @@ def _missing(path: Path) -> MissingFileError:
     return MissingFileError(f'File "{path}": missing: another run has replaced the results; open the folder again')
 
 
+_MOST_KEPT = 64  # files that stay open: a system allows some hundred
+_KEPT: ContextVar[tuple[ExitStack, dict[Path, h5py.File]] | None] = ContextVar("kept files", default=None)
+
+
+@contextmanager
+def kept_open() -> Iterator[None]:
+    """Keep the files that `open_file` opens meanwhile open to the end: to read many quantities opens each once."""
+    if _KEPT.get() is not None:
+        yield
+        return
+    with ExitStack() as stack:
+        token = _KEPT.set((stack, {}))
+        try:
+            yield
+        finally:
+            _KEPT.reset(token)
+
+
 @contextmanager
 def open_file(path: Path) -> Iterator[h5py.File]:
     """Open one of our HDF5 files for reading.
@@ -242,6 +261,17 @@ def open_file(path: Path) -> Iterator[h5py.File]:
     Raises ResultsError if it is no such file, of another version, or damaged, also if the damage shows in later reads;
     MissingFileError if it does not exist.
     """
+    with _told(path), ExitStack() as own:
+        stack, kept = _KEPT.get() or (own, {})
+        if path not in kept:
+            if len(kept) >= _MOST_KEPT:
+                stack, kept = own, {}
+            kept[path] = stack.enter_context(_opened(path))
+        yield kept[path]
+
+
+def _opened(path: Path) -> h5py.File:
+    """Return one of our HDF5 files, open for reading; raise as `open_file`."""
     import h5py
 
     wrong = files.check_hdf5(path)
@@ -249,17 +279,25 @@ def open_file(path: Path) -> Iterator[h5py.File]:
         raise _missing(path)
     if wrong:
         raise file_error(path, f"not a readable HDF5 file ({wrong}): run the model again")
+    with ExitStack() as failed:
+        file = failed.enter_context(h5py.File(path, "r"))
+        if get_text(file, "format") != FORMAT:
+            raise file_error(path, "not written by fem-mbs: give the folder of a fem-mbs run")
+        version = int(file.attrs["format_version"])
+        if version != FORMAT_VERSION:
+            raise file_error(path, f"format {version}, this fem-mbs reads {FORMAT_VERSION}: run the model again")
+        failed.pop_all()
+        return file
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Raise the errors of h5py as those of `open_file`."""
     try:
-        with h5py.File(path, "r") as file:
-            if get_text(file, "format") != FORMAT:
-                raise file_error(path, "not written by fem-mbs: give the folder of a fem-mbs run")
-            version = int(file.attrs["format_version"])
-            if version != FORMAT_VERSION:
-                raise file_error(path, f"format {version}, this fem-mbs reads {FORMAT_VERSION}: run the model again")
-            yield file
+        yield
     except ResultsError:
         raise
-    except FileNotFoundError as exc:  # removed after the check above
+    except FileNotFoundError as exc:  # removed after the check of its end
         raise _missing(path) from exc
     except (OSError, RuntimeError, LookupError, ValueError, TypeError) as exc:  # h5py's words for damage
         raise file_error(path, f"not a readable HDF5 file ({exc}): run the model again") from exc

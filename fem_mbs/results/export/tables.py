@@ -36,6 +36,7 @@ def _path(results: Results, target: Path, kind: str, step: Step) -> Path:
     return path
 
 
+@store.kept_open()
 def write_sensors(results: Results, target: Path) -> list[Path]:
     """Write one table per step, sensors-<number>-<step>.csv (`Results.write_sensors_csv`); return their paths."""
     paths = []
@@ -47,6 +48,7 @@ def write_sensors(results: Results, target: Path) -> list[Path]:
     return paths
 
 
+@store.kept_open()
 def write_responses(results: Results, target: Path) -> list[Path]:
     """Write one table per step of harmonic response, response-<number>-<step>.csv (`Results.write_response_csv`);
     return their paths."""
@@ -70,6 +72,7 @@ def write_responses(results: Results, target: Path) -> list[Path]:
     return paths
 
 
+@store.kept_open()
 def write_drives(results: Results, target: Path) -> list[Path]:
     """Write one table per inverse step, drives-<number>-<step>.csv (`Results.write_drives_csv`); return their paths."""
     paths = []
