@@ -43,7 +43,7 @@ from fem_mbs.system.blocks import GROUND, Block, make_block
 from fem_mbs.system.callbacks import Callback
 from fem_mbs.units import Units
 
-__all__ = ["Building", "Places"]
+__all__ = ["Building"]
 
 
 class _Names(Sequence):
@@ -65,27 +65,6 @@ class _Names(Sequence):
             raise IndexError(index)
         start, name, ids = self.parts[bisect_right(self.parts, index, key=lambda part: part[0]) - 1]
         return name if ids is None else f"{name} {ids[index - start]}"
-
-
-class Places:
-    """Positions [m] of nodes at one time while a model is made; they stay when nodes are moved later.
-
-    ``first``: the node with which each of the ``parts`` (n, dim) begins.
-    """
-
-    def __init__(self, first: Sequence[int], parts: Sequence[np.ndarray]):
-        self.first, self.parts = np.array(first, np.int64), list(parts)
-
-    def of(self, nodes: np.ndarray) -> np.ndarray:
-        """Return the positions (..., dim) of nodes (...)."""
-        if len(self.parts) == 1:
-            return self.parts[0][nodes]
-        part = np.searchsorted(self.first, nodes, side="right") - 1
-        found = np.empty((*nodes.shape, self.parts[0].shape[1]))
-        for k in np.unique(part):
-            mine = part == k
-            found[mine] = self.parts[k][nodes[mine] - self.first[k]]
-        return found
 
 
 class Building:
@@ -126,9 +105,8 @@ class Building:
         self.breakings: dict[str, Breaking] = {}  # joints and supports that can break
         #: names of loads that act only in steps that name them, whatever "all" is elsewhere
         self.reserved_loads: list[str] = []
-        self._x: list[np.ndarray] = []
-        self._first: list[int] = []  # node of each part of _x
-        self._join_anew()
+        self._x = np.zeros((0, dimension))  # positions, and room for more
+        self._n_placed = 0
         self.names = _Names()
         self.rotational: set[int] = set()
         self.rotations: dict[int, Any] = {}
@@ -173,7 +151,7 @@ class Building:
         other = copy(self)
         other.sections = {**self.sections, **sections}
         other.blocks, other.labels, other.groups, other.line_groups = [], set(), {}, {}
-        other._x, other._first, other.needs_rotation = list(self._x), list(self._first), list(self.needs_rotation)
+        other._x, other.needs_rotation = self.positions, list(self.needs_rotation)
         other.names = copy(self.names)
         other.names.parts = list(self.names.parts)
         other.rotational, other.rotations = set(self.rotational), dict(self.rotations)
@@ -182,18 +160,10 @@ class Building:
         other.used_functions, other.callbacks = list(self.used_functions), list(self.callbacks)
         return other
 
-    def _join_anew(self) -> None:
-        """Forget the array of all positions: some of its parts change."""
-        self._joined, self._n_joined = np.zeros((0, self.dimension)), 0
-
     def move_nodes(self, nodes: np.ndarray, x: np.ndarray) -> None:
         """Move nodes (n,) to positions (n, dimension)."""
-        for i, start in enumerate(self._first):
-            mine = (nodes >= start) & (nodes < start + len(self._x[i]))
-            if mine.any():
-                self._x[i] = self._x[i].copy()
-                self._x[i][nodes[mine] - start] = x[mine]
-        self._join_anew()
+        self._x = self.positions.copy()
+        self._x[nodes] = x
 
     def grow_mesh(self, name: str, mesh: Mesh) -> None:
         """Replace a mesh by one with more points at its end.
@@ -206,10 +176,9 @@ class Building:
         def later(node: int) -> int:
             return node + more if node >= at else node
 
-        part = self._first.index(start)
-        self._join_anew()
-        self._x[part] = np.ascontiguousarray(mesh.points[:, : self.dimension], float)
-        self._first = [later(first) if k != part else first for k, first in enumerate(self._first)]
+        x = self.positions
+        self._x = np.concatenate((x[:start], mesh.points[:, : self.dimension], x[at:]))
+        self._n_placed += more
         names, self.names = self.names, _Names()
         for k, (first, label, ids) in enumerate(names.parts):
             size = (names.parts[k + 1][0] if k + 1 < len(names.parts) else names.size) - first
@@ -249,16 +218,10 @@ class Building:
 
     @property
     def positions(self) -> np.ndarray:
-        """Return the node positions (n, dimension) [m] at the start, read-only."""
-        if self._n_joined < len(self._x):
-            self._joined = np.concatenate((self._joined, *self._x[self._n_joined :]))
-            self._joined.flags.writeable = False
-            self._n_joined = len(self._x)
-        return self._joined
-
-    def places(self) -> Places:
-        """Return the node positions as they are now, without a copy of them."""
-        return Places(self._first, self._x)
+        """Return the node positions (n, dimension) [m] at the start, as they are now: read-only, without a copy."""
+        x = self._x[: self._n_placed]
+        x.flags.writeable = False
+        return x
 
     @property
     def cell_groups(self) -> list[CellGroup]:
@@ -266,10 +229,9 @@ class Building:
         return [*self.solid_groups.values(), *self.shell_groups.values()]
 
     def position(self, node: int) -> np.ndarray:
-        part = bisect_right(self._first, node) - 1
-        if part < 0:
+        if not 0 <= node < self._n_placed:
             raise IndexError(node)
-        return self._x[part][node - self._first[part]]
+        return self._x[node].copy()
 
     def node_name(self, node: int) -> str:
         return self.names[node]
@@ -485,9 +447,13 @@ class Building:
         }
 
     def add_nodes(self, x: np.ndarray) -> int:
-        first = self._first[-1] + len(self._x[-1]) if self._x else 0
-        self._first.append(first)
-        self._x.append(np.ascontiguousarray(x[:, : self.dimension], float))
+        """Add nodes at positions (n, dimension or 3) and return the number of the first."""
+        first, self._n_placed = self._n_placed, self._n_placed + len(x)
+        if self._n_placed > len(self._x):
+            room = np.zeros((max(self._n_placed, 3 * first // 2), self.dimension))
+            room[:first] = self._x[:first]
+            self._x = room
+        self._x[first : self._n_placed] = x[:, : self.dimension]
         return first
 
     def label(self, kind: str, name: str) -> Owner:

@@ -173,3 +173,30 @@ def test_other_parameters_are_an_overlay():
     assert changed.system.par.tobytes() != other.system.system.par.tobytes()
     assert content(compiled.system) == before
     assert all(np.shares_memory(block.par, changed.system.par) for block in changed.blocks)
+
+
+def test_labels_of_elements():
+    model = Model(2, "springs")
+    model.body("mass", (1.0, 0.0), mass=1.0, inertia=1.0)
+    for name in ("a", "b", "c"):
+        model.spring(name, "ground", "mass", stiffness=1.0, point_a=(0.0, 0.0))
+    model.line("line", (0.0, 0.0), (1.0, 0.0), 3)
+    model.section("string", "stiffness", EA=1.0, rhoA=1.0)
+    model.trusses("string", "line", "string")
+    found = [block.label(e) for block in model.compile().system.blocks for e in range(block.size)]
+    assert [label for label in found if label in "abc"] == ["a", "b", "c"]
+    assert found.count("string") == 3 + 4  # trusses, masses of their nodes
+
+
+def test_positions_follow_what_is_added_and_moved():
+    building = Model(2, "nodes").building
+    building.add_nodes(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    assert building.positions.tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    building.add_nodes(np.array([[5.0, 6.0]]))
+    before = building.positions
+    assert before.tolist() == [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
+    building.move_nodes(np.array([1, 2]), np.array([[0.0, 1.0], [2.0, 0.0]]))
+    assert building.positions.tolist() == [[1.0, 2.0], [0.0, 1.0], [2.0, 0.0]]
+    assert before[1].tolist() == [3.0, 4.0]
+    with pytest.raises(ValueError, match="read-only"):
+        building.positions[0] = 0.0

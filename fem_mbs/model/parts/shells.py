@@ -27,7 +27,7 @@ from fem_mbs.elements.solids.mass import mass_rows
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.late import dataclass
-from fem_mbs.model.building import Building, Places
+from fem_mbs.model.building import Building
 from fem_mbs.model.parts.cells import add_rows, cell_runs, kinds_of_cells
 from fem_mbs.properties.shells import (
     Layer,
@@ -394,7 +394,7 @@ def _add(building: Building, group: ShellGroup, beta: float, alpha: float, lumpe
     turned = None
     if group.bends and any(int(node) in building.rotations for node in np.unique(group.nodes)):
         turned = np.array([[building.rotation_matrix(int(node)) for node in row] for row in group.nodes])
-    cells = _Cells(group, building.places(), turned)
+    cells = _Cells(group, building.positions, turned)
     add_rows(building, group.name, group.type, group.nodes, _Stiffnesses(cells, beta), beta)
     if group.bends:
         building.rotational.update(np.unique(group.nodes).tolist())
@@ -412,18 +412,18 @@ def _add(building: Building, group: ShellGroup, beta: float, alpha: float, lumpe
 class _Cells:
     """The shells of a group, from which parameters are made.
 
-    ``places``: positions of the nodes; ``turned`` (n, k, 3, 3): rotation matrices of the elements' nodes at the start,
+    ``positions`` of all nodes; ``turned`` (n, k, 3, 3): rotation matrices of the elements' nodes at the start,
     None for identities.
     """
 
     group: ShellGroup
-    places: Places
+    positions: np.ndarray
     turned: np.ndarray | None
 
     def some(self, elements: np.ndarray) -> tuple[ShellGroup, np.ndarray, np.ndarray | None]:
         """Return the group of some elements alone, positions (k, nodes, 3) [m] and rotations of their nodes."""
         some = self.group.some(elements)
-        return some, self.places.of(some.nodes), None if self.turned is None else self.turned[elements]
+        return some, self.positions[some.nodes], None if self.turned is None else self.turned[elements]
 
 
 @dataclass(frozen=True, eq=False)

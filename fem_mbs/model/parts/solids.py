@@ -39,7 +39,7 @@ from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.late import dataclass
 from fem_mbs.meshes.cells import facets_of
-from fem_mbs.model.building import Building, Places
+from fem_mbs.model.building import Building
 from fem_mbs.model.parts.cells import add_block, add_rows, cell_owners, cell_runs, kinds_of_cells
 from fem_mbs.properties.shells import ShellGroup
 from fem_mbs.properties.solids import SolidGroup, solid_material_of
@@ -121,7 +121,7 @@ def _add_group(
     ring = group.state == "axisymmetric"
     meshes = " and ".join(dict.fromkeys(f'"{place[0]}"' for place in group.places))
     cells = _Cells(
-        group.kind, group.rule, group.state, group.nodes, building.places(), group.material.stiffness, group.axes,
+        group.kind, group.rule, group.state, group.nodes, building.positions, group.material.stiffness, group.axes,
         group.thickness,
     )  # fmt: skip
     group.quality = cells.checked(f"{owner}, mesh {meshes}", group.ids)
@@ -150,7 +150,7 @@ def _add_group(
 class _Cells:
     """Cells of one kind, from which parameters are made.
 
-    ``nodes`` (n, k); ``places``: positions of the nodes; ``stiffness`` (6, 6) [Pa] of the material; ``axes`` and
+    ``nodes`` (n, k); ``positions`` of all nodes; ``stiffness`` (6, 6) [Pa] of the material; ``axes`` and
     ``thicknesses`` are those of `SolidGroup`.
     """
 
@@ -158,14 +158,14 @@ class _Cells:
     rule: str
     state: str
     nodes: np.ndarray
-    places: Places
+    positions: np.ndarray
     stiffness: np.ndarray
     axes: np.ndarray | None
     thicknesses: np.ndarray | None
 
     def x(self, elements: np.ndarray) -> np.ndarray:
         """Return the positions (k, nodes, dim) [m] of the nodes of some elements."""
-        return self.places.of(self.nodes[elements])
+        return self.positions[self.nodes[elements]]
 
     def elasticity(self, elements: np.ndarray) -> np.ndarray:
         """Return the stiffness of some elements in global axes: (k, ...), or one for all.
