@@ -36,6 +36,7 @@ class _Camera:
             plain_numbers(axes)
         self._canvas.draw()
         self._background = self._canvas.copy_from_bbox(figure.bbox)
+        self.background = np.array(self._canvas.buffer_rgba())  # as `picture`
 
     def picture(self, number: int) -> np.ndarray:
         """Return frame `number` as values (height, width, 4) of red, green, blue and cover, until the next is drawn."""
@@ -107,13 +108,25 @@ def _numbered(colours: np.ndarray) -> np.ndarray:
     return red << 16 | green << 8 | blue
 
 
-def _nearest(colours: np.ndarray) -> np.ndarray:
-    """Return for each colour of 5 bits of red, 6 of green and 5 of blue (65536,) the number of the nearest of
-    `colours`."""
-    levels = [(np.arange(count) * 255 / (count - 1)).astype(np.float32) for count in (32, 64, 32)]
-    cube = np.stack(np.meshgrid(*levels, indexing="ij"), axis=-1).reshape(-1, 3)
-    palette = colours.astype(np.float32)
-    return ((palette**2).sum(axis=1) - 2 * cube @ palette.T).argmin(axis=1).astype(np.uint8)
+class _Palette:
+    """The numbers of the nearest of some colours (n, 3), found for each colour when it first occurs."""
+
+    def __init__(self, colours: np.ndarray) -> None:
+        self._colours = colours.astype(np.float32)
+        self._found = np.full(1 << 16, -1, np.int16)  # by 5 bits of red, 6 of green and 5 of blue
+
+    def numbers(self, colours: np.ndarray) -> np.ndarray:
+        """Return the numbers of pixels (n,), of which red is the lowest byte."""
+        bits = (colours & 0xF8) << 8 | (colours >> 5) & 0x7E0 | (colours >> 19) & 0x1F
+        numbers = self._found[bits]
+        new = np.unique(bits[numbers < 0])
+        if len(new):
+            levels = np.stack((new >> 11, new >> 5 & 0x3F, new & 0x1F), axis=1)
+            values = (levels * 255 / np.array((31, 63, 31))).astype(np.float32)
+            distance = (self._colours**2).sum(axis=1) - 2 * values @ self._colours.T
+            self._found[new] = distance.argmin(axis=1)
+            numbers = self._found[bits]
+        return numbers.astype(np.uint8)
 
 
 def _write_gif(camera: _Camera, path: Path, fps: int, sure: np.ndarray) -> None:
@@ -123,13 +136,17 @@ def _write_gif(camera: _Camera, path: Path, fps: int, sure: np.ndarray) -> None:
     sample = np.unique(np.linspace(0, camera.count - 1, 8).astype(int))
     pixels = np.concatenate([camera.picture(int(number))[..., :3].reshape(-1, 3) for number in sample])
     colours = _choose_colours(pixels, sure)
-    nearest = _nearest(colours)
+    palette = _Palette(colours)
+    still = camera.background.view("<u4")[..., 0]
+    numbered = palette.numbers(still.ravel())
 
     def frames() -> Iterator[Any]:
         for number in range(camera.count):
-            colour = camera.picture(number).view("<u4")[..., 0]  # red is the lowest byte
-            bits = (colour & 0xF8) << 8 | (colour >> 5) & 0x7E0 | (colour >> 19) & 0x1F
-            image = Image.fromarray(nearest[bits])
+            colour = camera.picture(number).view("<u4")[..., 0]
+            moved = np.flatnonzero(colour != still)  # few: lines on paper
+            numbers = numbered.copy()
+            numbers[moved] = palette.numbers(colour.ravel()[moved])
+            image = Image.fromarray(numbers.reshape(still.shape))
             image.putpalette(colours.ravel().tolist())
             yield image
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 from matplotlib.artist import Artist, allow_rasterization
-from numba import njit
+
+from fem_mbs.contract import inner, kernel
 
 __all__ = ["Canvas", "Pixels"]
 
@@ -93,7 +94,7 @@ class Pixels(Artist):
         pen.restore()
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _triangle(a, b, c, va, vb, vc, light, depth, value, lights):
     """Draw one triangle."""
     rows, columns = depth.shape
@@ -124,12 +125,12 @@ def _triangle(a, b, c, va, vb, vc, light, depth, value, lights):
             wb += slope_b
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _same(a, b):
     return a[0] == b[0] and a[1] == b[1] and a[2] == b[2]
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _fill(polygons, values, light, depth, value, lights):
     """Draw polygons: triangles as they are, others as triangles about their middle."""
     most = polygons.shape[1]
@@ -153,7 +154,7 @@ def _fill(polygons, values, light, depth, value, lights):
             _triangle(points[k], points[j], middle, own[k], own[j], mean, light[m], depth, value, lights)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _stroke(pieces, ink, half, lift, depth, inks):
     """Draw lines where they are not hidden."""
     rows, columns = depth.shape
@@ -176,7 +177,7 @@ def _stroke(pieces, ink, half, lift, depth, inks):
                         inks[i, j] = ink[n]
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _compose(depth, value, lights, inks, table, low, high, plain, dark, out):
     """Colour the samples and average them."""
     rows, columns, _ = out.shape

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from fem_mbs.errors import ResultsError
 from fem_mbs.files import replacing
 from fem_mbs.plot.axes import plain_numbers
@@ -131,8 +129,8 @@ def _write_png(figure: Figure, path: Path) -> None:
     if engine is not None and any(axes.get_aspect() != "auto" for axes in figure.axes):
         figure.draw_without_rendering()  # labels beside axes of one scale find their room in the second layout
     canvas.draw()
-    picture = Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3])
-    picture.save(path, format="png", dpi=(figure.dpi, figure.dpi), compress_level=2)
+    picture = Image.frombuffer("RGBA", canvas.get_width_height(), canvas.buffer_rgba(), "raw", "RGBA", 0, 1)
+    picture.convert("RGB").save(path, format="png", dpi=(figure.dpi, figure.dpi), compress_level=2)
 
 
 def _write_svg(figure: Figure, path: Path) -> None:

@@ -416,7 +416,7 @@ def test_labels_of_a_tall_model_in_space_are_not_cut(tmp_path):
 
 
 def test_colours_of_a_gif_cover_rare_ones():
-    from fem_mbs.plot.animation import _choose_colours, _nearest
+    from fem_mbs.plot.animation import _choose_colours, _Palette
 
     rng = np.random.default_rng(1)
     pixels = np.full((20_000, 3), 255, np.uint8)
@@ -427,8 +427,9 @@ def test_colours_of_a_gif_cover_rare_ones():
     assert colours[0].tolist() == [255, 255, 255]  # the commonest
     assert {tuple(c) for c in colours.tolist()} <= {tuple(p) for p in [*pixels.tolist(), [200, 30, 30]]}
     for wanted in ([255, 255, 255], [253, 231, 37], [200, 30, 30]):
-        red, green, blue = np.array(wanted) >> (3, 2, 3)
-        assert colours[_nearest(colours)[red << 11 | green << 5 | blue]].tolist() == wanted
+        red, green, blue = wanted
+        pixels = np.array([red | green << 8 | blue << 16 | 255 << 24, 0xFFFFFFFF], np.uint32)
+        assert colours[_Palette(colours).numbers(pixels)].tolist() == [wanted, [255, 255, 255]]
 
 
 @pytest.mark.parametrize(("name", "parts"), [("a [N m]", ("a", "N m")), ("a", ("a", "")), ("a[1]", ("a[1]", ""))])

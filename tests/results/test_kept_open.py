@@ -39,7 +39,6 @@ def opened(monkeypatch):
     return found
 
 
-
 def test_each_file_is_opened_once(folder, opened):
     results = Results.open(folder)
     before = len(opened)
