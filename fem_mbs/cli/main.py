@@ -24,7 +24,7 @@ from fem_mbs.files import no_room
 __all__ = ["app", "main"]
 
 # New objects until garbage is collected, and collections until the older objects are looked at as well.  The modules
-# of a command make some 150 000 objects, and none is garbage: each collection among them takes .02 s.
+# of a command make some 150 000 objects, and hardly any is garbage: a collection among them takes up to .16 s.
 _COLLECTIONS = (200_000, 20, 20)
 
 app = typer.Typer(

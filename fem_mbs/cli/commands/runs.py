@@ -2,6 +2,7 @@
 
 # No annotations as texts: typer would evaluate those of all commands at each start.
 
+import gc
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -149,6 +150,7 @@ def run(
                 "progress": report, "skipped": skipped, "source": model, "inputs": inputs_of(model),
                 "overwrite": overwrite,
             }  # fmt: skip
+            gc.freeze()  # modules and model live to the end: one search for garbage among them takes .15 s
             if distributed:
                 from fem_mbs.analysis.distributed.run import run_distributed
 
