@@ -12,7 +12,6 @@ import difflib
 import inspect
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import MISSING
-from functools import cache
 from types import FunctionType, MappingProxyType
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -337,10 +336,14 @@ def choose(kinds: Mapping[str, T], kind: Any, owner: Owner) -> T:
     return kinds[kind]
 
 
-@cache
+_SIGNATURES: dict[Any, inspect.Signature] = {}  # by class
+
+
 def _signature(cls: type[Declaration]) -> inspect.Signature:
     """Return the signature of a declaration: to find it takes longer than to make the declaration."""
-    return inspect.signature(cls)
+    if cls not in _SIGNATURES:
+        _SIGNATURES[cls] = inspect.signature(cls)
+    return _SIGNATURES[cls]
 
 
 def arguments(
