@@ -191,6 +191,7 @@ def _times(columns: dict[str, list[store.Part]]) -> list[float]:
     return [float(number) for number in range(len(times))]
 
 
+@store.kept_open()
 def write_xdmf(index: store.StoreIndex, header: dict[str, Any], directory: Path) -> list[Path]:
     """Write the XDMF files of all frames that `index` holds into the folder of the results; return their paths.
 
