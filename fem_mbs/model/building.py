@@ -93,6 +93,7 @@ class Building:
         self.groups: dict[str, np.ndarray] = {}
         self.line_groups: dict[str, LineGroup] = {}  # sections of beams and trusses
         self.sensors: list[Any] = []
+        self.sensor_names: set[str] = set()
         self.checks: list[Check] = []
         self.initial_velocities: list[InitialVelocity] = []
         self.initial_speeds: list[InitialSpeed] = []

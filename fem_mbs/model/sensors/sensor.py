@@ -164,5 +164,6 @@ class SensorRequest(Declaration):
         return [name for name in cls.keys() if name not in shared]  # noqa: SIM118 (a class, no mapping)
 
     def build(self, building: Building) -> None:
-        building.new_name("Sensor", self.name, {s.name for s in building.sensors})
+        building.new_name("Sensor", self.name, building.sensor_names)
         building.sensors.append(self.sensor(building, self))
+        building.sensor_names.add(self.name)
