@@ -20,6 +20,11 @@ _NAMES = (
     ("VELO", "VELOCITY"), ("SDAM", "SDAMPING"), ("TSTE", "TSTEP"), ("STAT", "STATSUB"), ("AUTO", "AUTOSPC"),
     ("LOADS", "LOADSET"), ("NLPA", "NLPARM"), ("DEFO", "DEFORM"),
 )  # fmt: skip
+#: Commands that select a set of the bulk data by its number; NONE selects none.
+_SELECTING = (
+    "SPC", "MPC", "LOAD", "METHOD", "CMETHOD", "STATSUB", "TEMPERATURE", "DLOAD", "LOADSET", "FREQUENCY", "TSTEP",
+    "SDAMPING", "NLPARM",
+)  # fmt: skip
 _COMMAND = re.compile(r"([A-Z][A-Z0-9_]*)\s*(?:\(([^)]*)\)?)?\s*(?:=?\s*(.*))?", re.IGNORECASE)
 _LARGEST_SET = 10_000_000
 
@@ -60,7 +65,7 @@ def read_case(lines: list[Line]) -> tuple[list[Subcase], dict[int, set[int] | No
     """Return the subcases, at least one, and the sets.
 
     Raises:
-        MeshError: lines that are no commands, subcases without a number.
+        MeshError: lines that are no commands, subcases without a number, selections that are no numbers.
     """
     common: dict[str, Command] = {}
     subcases: list[Subcase] = []
@@ -98,6 +103,8 @@ def read_case(lines: list[Line]) -> tuple[list[Subcase], dict[int, set[int] | No
             continue
         name = _name(word)
         command = Command(name, tuple(o.strip() for o in options.split(",") if o.strip()), value, line.where)
+        if name in _SELECTING and command.number is None and value != "NONE":
+            line.fail(f"{name} selects a set by its number, and {short(value) if value else 'a blank'} is none")
         key = name
         if name == "TEMPERATURE":  # with LOAD, INITIAL and MATERIAL it is a command of its own each
             kinds = [o[:4] for o in command.options]

@@ -7,7 +7,7 @@ from typing import Any
 
 from fem_mbs.late import dataclass
 from fem_mbs.meshes.nastran.cards import Card
-from fem_mbs.meshes.nastran.text import Entry
+from fem_mbs.meshes.nastran.text import MAX_ID, Entry
 
 __all__ = ["BulkDeck", "Command", "Parameter", "Subcase"]
 
@@ -25,7 +25,7 @@ class Command:
     def number(self) -> int | None:
         """The value as a whole number; None if it is none."""
         text = self.value.strip()
-        return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+        return int(text) if text.isascii() and text.isdigit() and int(text[:11]) <= MAX_ID else None
 
 
 @dataclass

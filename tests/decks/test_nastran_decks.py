@@ -12,7 +12,7 @@ from fem_mbs.decks.nastran import control
 from fem_mbs.decks.nastran.results.compare import compare_deck
 from fem_mbs.decks.nastran.run import convert, solve_deck
 from fem_mbs.decks.notes import Accept
-from fem_mbs.errors import ModelError, UnsupportedError
+from fem_mbs.errors import MeshError, ModelError, UnsupportedError
 from fem_mbs.meshes.nastran.reader import read_bulk
 from fem_mbs.meshes.vocabulary import Effect
 
@@ -462,6 +462,12 @@ def test_combined_loads_and_subcases(tables):
     text = BAR + PBAR + HELD + "FORCE,2,2,,1.,0.,6.,0.\nFORCE,3,2,,1.,5.,0.,0.\nLOAD,7,2.,3.,2,-1.,3\n"
     first, second = tables(text, case)
     close(second["DISPLACEMENT"][2][:2], [-2 * 5 * L / (E * 0.5), 6 * first["DISPLACEMENT"][2][1]])
+
+
+def test_sets_with_ten_digits_are_selected(tables):
+    text = BAR + PBAR + "SPC1,1000000001,123456,1\nFORCE,1000000002,2,,1.,0.,6.,0.\n"
+    found = tables(text, "SPC = 1000000001\nLOAD = 1000000002\nDISPLACEMENT = ALL\n")[0]
+    close(found["DISPLACEMENT"][2][1], 6 * L**3 / (3 * E * 0.02))
 
 
 @pytest.mark.parametrize("k", [None, 0.8])
@@ -967,6 +973,21 @@ def test_case_control_errors(deck, case, sol, message):
     with pytest.raises(ModelError, match=message) as caught:
         convert(deck(BAR + PBAR + HELD + "FORCE,2,2,,1.,0.,6.,7.\n", case, sol))
     assert "deck.bdf, line" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("case", "message"),
+    [
+        ("SPC = 1\nLOAD = 2.\n", "LOAD selects a set by its number, and '2.' is none"),
+        ("SPC = 1\nLOAD =\n", "LOAD selects a set by its number, and a blank is none"),
+        ("SPC = 1\nLOAD = 99999999999\n", "LOAD selects a set by its number"),
+        ("SPC = 1, 2\nLOAD = 2\n", "SPC selects a set by its number, and '1, 2' is none"),
+        ("SPC = 1\nTEMP(LOAD) = ALL\n", "TEMPERATURE selects a set by its number"),
+    ],
+)
+def test_a_selection_that_is_no_number_is_an_error(deck, case, message):
+    with pytest.raises(MeshError, match=rf"deck.bdf, line \d: {message}"):
+        deck(BAR + PBAR + HELD + "FORCE,2,2,,1.,0.,6.,7.\n", case)
 
 
 def test_subcases_with_different_equations_are_refused(deck):
