@@ -339,6 +339,13 @@ def test_enforced_displacements(tables):
     close(found["SPCFORCES"][2][1], 3 * E * 0.02 / L**3 * 0.2)
 
 
+def test_enforced_displacements_in_a_combination_are_refused(deck):
+    """MSC Nastran leaves SPCD of a LOAD out, Autodesk Nastran scales them: neither in silence."""
+    text = BAR + PBAR + HELD + "SPC1,1,1,2\nLOAD,2,1.,2.,5,1.,6\nSPCD,5,2,1,.1\nFORCE,6,2,,1.,0.,6.,0.\n"
+    with pytest.raises(UnsupportedError, match=r"deck.bdf, line \d+: LOAD 2 combines the set 5 of SPCD"):
+        convert(deck(text))
+
+
 def test_supports_of_subcases(tables):
     """Clamped at both ends, then at the first alone; AUTOSPC takes what each leaves."""
     case = "LOAD = 2\nDISPLACEMENT = ALL\nSPCFORCES = ALL\nSUBCASE 1\n SPC = 4\nSUBCASE 2\n SPC = 1\n"

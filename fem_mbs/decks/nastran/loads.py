@@ -74,6 +74,13 @@ def _sets(conv: Conversion, number: int, where: str) -> dict[int, float]:
         if pair[1] not in there:
             raise ModelError(f"there is no load set {pair[1]}", place=card.where, remedy="mend the number")
         out[pair[1]] = out.get(pair[1], 0.0) + float(card["s"]) * float(pair[0])
+    for moved in conv.deck.of("SPCD"):
+        if moved["sid"] in out:
+            conv.note(
+                f"LOAD {number} combines the set {moved['sid']} of SPCD, which is not supported: some programs scale "
+                "its displacements, others leave them out",
+                where=moved.where,
+            )
     return out
 
 
