@@ -57,6 +57,7 @@ class BulkDeck:
 
     sol: the solution, 0 where the file has no executive control.
     sets: case control sets, number -> numbers, or None for ALL.
+    disputed: parameters that stand with another value elsewhere in the deck, or in a subcase of several, by name.
     """
 
     source: str
@@ -71,6 +72,7 @@ class BulkDeck:
     unknown: list[Entry]
     executive: list[Command]
     end: str
+    disputed: dict[str, Parameter] = field(default_factory=dict)
 
     def of(self, *names: str) -> list[Card]:
         """Return the entries of these names, in their order."""

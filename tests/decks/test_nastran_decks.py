@@ -997,6 +997,26 @@ def test_a_selection_that_is_no_number_is_an_error(deck, case, message):
         deck(BAR + PBAR + HELD + "FORCE,2,2,,1.,0.,6.,7.\n", case)
 
 
+@pytest.mark.parametrize(
+    ("case", "bulk", "message"),
+    [
+        ("PARAM,WTMASS,1.\n", "PARAM,WTMASS,2.\n", r"line \d+: PARAM,WTMASS has another value in deck.bdf, line 3;"),
+        ("", "PARAM,WTMASS,1.\nPARAM,WTMASS,2.\n", r"line 18: PARAM,WTMASS has another value in deck.bdf, line 17;"),
+        ("SUBCASE 1\nSUBCASE 2\nPARAM,WTMASS,2.\n", "", "line 5: PARAM,WTMASS in a subcase"),
+    ],
+)
+def test_a_parameter_with_several_values_is_refused(deck, case, bulk, message):
+    text = BAR + PBAR + HELD + "CONM2,5,2,,3.\nGRAV,2,,10.,0.,-1.,0.\n" + bulk
+    with pytest.raises(UnsupportedError, match=f"deck.bdf, {message}"):
+        convert(deck(text, case + CASE))
+
+
+def test_the_same_parameter_twice_and_those_of_output_change_nothing(tables):
+    text = BAR + PBAR + HELD + "CONM2,5,2,,3.\nGRAV,2,,10.,0.,-1.,0.\nPARAM,WTMASS,2.\nPARAM,POST,-1\nPARAM,POST,0\n"
+    found = tables(text, "PARAM,WTMASS,2.\n" + CASE)[0]
+    close(found["DISPLACEMENT"][2][1], -2 * 3 * 10 * L**3 / (3 * E * 0.02))
+
+
 def test_subcases_with_different_equations_are_refused(deck):
     case = "LOAD = 2\nSPC = 1\nSUBCASE 1\nMPC = 3\nSUBCASE 2\n"
     text = BAR + PBAR + HELD + "FORCE,2,2,,1.,0.,6.,7.\nMPC,3,2,1,1.,2,2,1.\n"
