@@ -464,6 +464,17 @@ def test_weight_and_rotation(tables):
     close(found["SPCFORCES"][1][0], -m / 2 * L * np.pi**2)
 
 
+def test_rotation_of_a_mass_beside_its_grid_point(tables):
+    """A rigid body about an axis through the first grid point: m w x (w x r) of its centre of gravity, and w x J w."""
+    body = "CONM2,5,2,,3.,.5,.2,.1,,+\n+,2.,.1,2.,.2,.3,3.\n"
+    found = tables(BAR + PBAR + HELD + body + "RFORCE,2,1,,.5,0.,.6,.8\n")[0]["SPCFORCES"][1]
+    w, r = np.pi * np.array([0, 0.6, 0.8]), np.array([L + 0.5, 0.2, 0.1])
+    J = np.array([[2.0, -0.1, -0.2], [-0.1, 2.0, -0.3], [-0.2, -0.3, 3.0]])
+    force = 3.0 * np.cross(w, np.cross(w, r))
+    close(found[:3], force)
+    close(found[3:], np.cross(r, force) + np.cross(w, J @ w))
+
+
 def test_combined_loads_and_subcases(tables):
     case = "SPC = 1\nDISPLACEMENT = ALL\nSUBCASE 1\n LOAD = 2\nSUBCASE 2\n LOAD = 7\n"
     text = BAR + PBAR + HELD + "FORCE,2,2,,1.,0.,6.,0.\nFORCE,3,2,,1.,5.,0.,0.\nLOAD,7,2.,3.,2,-1.,3\n"
