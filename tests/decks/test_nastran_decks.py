@@ -955,6 +955,10 @@ def test_other_dependent_components_of_a_weighted_mean(tables, um):
         ("CBAR,3,1,1,1,1.,0.,0.\n", "CBAR 3 has no length"),
         ("CBAR,3,1,1,99,0.,1.,0.\n", "there is no grid point 99"),
         ("PBARL,6,1,,HAT\n,1.\nCBAR,3,6,1,2,0.,1.,0.\n", "the section HAT of PBARL is not supported"),
+        (
+            "CBEAM,3,6,1,2,0.,1.,0.\nPBEAM,6,1,.5,.02,.03,0.,.04,3.,+\n+,,,,,,,,,+\n+,0.,0.,,,,,,,+\n+,,,.1,.2\n",
+            "the offset M1, M2 of the nonstructural mass is not used",
+        ),
         ("FORCE,2,2,55,1.,1.,0.,0.\n", "there is no coordinate system 55"),
         ("CORD2R,5,,0.,0.,0.,1.,0.,0.,+\n+,2.,0.,0.\n", "lie on one line"),
         ("CORD2R,5,5,0.,0.,0.,1.,0.,0.,+\n+,0.,1.,0.\n", "the system 5 is defined by itself"),
