@@ -61,11 +61,24 @@ def _set(line: Line, text: str) -> set[int] | None:
     return out
 
 
+def _only_plots(lines: list[Line], kind: str) -> None:
+    """Check the lines after OUTPUT(...), which speak of plots to the end of the section.
+
+    Raises:
+        MeshError: subcases, and selections of sets, which would be lost.
+    """
+    for line in lines:
+        match = _COMMAND.fullmatch(line.text.strip())
+        if match is not None and (match[1].upper() == "SUBCASE" or _name(match[1]) in _SELECTING):
+            line.fail(f"{match[1].upper()} stands behind OUTPUT({kind}), where commands of plots stand; move it before")
+
+
 def read_case(lines: list[Line]) -> tuple[list[Subcase], dict[int, set[int] | None]]:
     """Return the subcases, at least one, and the sets.
 
     Raises:
-        MeshError: lines that are no commands, subcases without a number, selections that are no numbers.
+        MeshError: lines that are no commands, subcases without a number, selections that are no numbers or stand among
+            plots.
     """
     common: dict[str, Command] = {}
     subcases: list[Subcase] = []
@@ -86,7 +99,8 @@ def read_case(lines: list[Line]) -> tuple[list[Subcase], dict[int, set[int] | No
             value = value.upper()
         if word == "OUTPUT":
             if options:
-                break  # plots, to the end of the section
+                _only_plots(lines[k:], options)
+                break
             continue  # heads the requests of results
         if word == "SET":
             found = re.fullmatch(r"(\d{1,9})\s*=?\s*(.*)", value)

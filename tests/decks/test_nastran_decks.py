@@ -1005,6 +1005,8 @@ def test_case_control_errors(deck, case, sol, message):
         ("SPC = 1\nLOAD = 99999999999\n", "LOAD selects a set by its number"),
         ("SPC = 1, 2\nLOAD = 2\n", "SPC selects a set by its number, and '1, 2' is none"),
         ("SPC = 1\nTEMP(LOAD) = ALL\n", "TEMPERATURE selects a set by its number"),
+        ("SPC = 1\nOUTPUT(XYPLOT)\nXTITLE = A\nLOAD = 2\n", r"LOAD stands behind OUTPUT\(XYPLOT\)"),
+        ("SPC = 1\nSUBCASE 1\nOUTPUT(PLOT)\nSUBCASE 2\n", r"SUBCASE stands behind OUTPUT\(PLOT\)"),
     ],
 )
 def test_a_selection_that_is_no_number_is_an_error(deck, case, message):
