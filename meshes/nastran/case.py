@@ -20,6 +20,11 @@ _NAMES = (
     ("VELO", "VELOCITY"), ("SDAM", "SDAMPING"), ("TSTE", "TSTEP"), ("STAT", "STATSUB"), ("AUTO", "AUTOSPC"),
     ("LOADS", "LOADSET"), ("NLPA", "NLPARM"), ("DEFO", "DEFORM"),
 )  # fmt: skip
+#: Commands that select a set of the bulk data by its number; NONE selects none.
+_SELECTING = (
+    "SPC", "MPC", "LOAD", "METHOD", "CMETHOD", "STATSUB", "TEMPERATURE", "DLOAD", "LOADSET", "FREQUENCY", "TSTEP",
+    "SDAMPING", "NLPARM",
+)  # fmt: skip
 _COMMAND = re.compile(r"([A-Z][A-Z0-9_]*)\s*(?:\(([^)]*)\)?)?\s*(?:=?\s*(.*))?", re.IGNORECASE)
 _LARGEST_SET = 10_000_000
 
@@ -56,11 +61,24 @@ def _set(line: Line, text: str) -> set[int] | None:
     return out
 
 
+def _only_plots(lines: list[Line], kind: str) -> None:
+    """Check the lines after OUTPUT(...), which speak of plots to the end of the section.
+
+    Raises:
+        MeshError: subcases, and selections of sets, which would be lost.
+    """
+    for line in lines:
+        match = _COMMAND.fullmatch(line.text.strip())
+        if match is not None and (match[1].upper() == "SUBCASE" or _name(match[1]) in _SELECTING):
+            line.fail(f"{match[1].upper()} stands behind OUTPUT({kind}), where commands of plots stand; move it before")
+
+
 def read_case(lines: list[Line]) -> tuple[list[Subcase], dict[int, set[int] | None]]:
     """Return the subcases, at least one, and the sets.
 
     Raises:
-        MeshError: lines that are no commands, subcases without a number.
+        MeshError: lines that are no commands, subcases without a number, selections that are no numbers or stand among
+            plots.
     """
     common: dict[str, Command] = {}
     subcases: list[Subcase] = []
@@ -81,7 +99,8 @@ def read_case(lines: list[Line]) -> tuple[list[Subcase], dict[int, set[int] | No
             value = value.upper()
         if word == "OUTPUT":
             if options:
-                break  # plots, to the end of the section
+                _only_plots(lines[k:], options)
+                break
             continue  # heads the requests of results
         if word == "SET":
             found = re.fullmatch(r"(\d{1,9})\s*=?\s*(.*)", value)
@@ -98,6 +117,8 @@ def read_case(lines: list[Line]) -> tuple[list[Subcase], dict[int, set[int] | No
             continue
         name = _name(word)
         command = Command(name, tuple(o.strip() for o in options.split(",") if o.strip()), value, line.where)
+        if name in _SELECTING and command.number is None and value != "NONE":
+            line.fail(f"{name} selects a set by its number, and {short(value) if value else 'a blank'} is none")
         key = name
         if name == "TEMPERATURE":  # with LOAD, INITIAL and MATERIAL it is a command of its own each
             kinds = [o[:4] for o in command.options]

@@ -7,7 +7,7 @@ from typing import Any
 
 from fem_mbs.late import dataclass
 from fem_mbs.meshes.nastran.cards import Card
-from fem_mbs.meshes.nastran.text import Entry
+from fem_mbs.meshes.nastran.text import MAX_ID, Entry
 
 __all__ = ["BulkDeck", "Command", "Parameter", "Subcase"]
 
@@ -25,7 +25,7 @@ class Command:
     def number(self) -> int | None:
         """The value as a whole number; None if it is none."""
         text = self.value.strip()
-        return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+        return int(text) if text.isascii() and text.isdigit() and int(text[:11]) <= MAX_ID else None
 
 
 @dataclass
@@ -57,6 +57,7 @@ class BulkDeck:
 
     sol: the solution, 0 where the file has no executive control.
     sets: case control sets, number -> numbers, or None for ALL.
+    disputed: parameters that stand with another value elsewhere in the deck, or in a subcase of several, by name.
     """
 
     source: str
@@ -71,6 +72,7 @@ class BulkDeck:
     unknown: list[Entry]
     executive: list[Command]
     end: str
+    disputed: dict[str, Parameter] = field(default_factory=dict)
 
     def of(self, *names: str) -> list[Card]:
         """Return the entries of these names, in their order."""

@@ -150,16 +150,25 @@ def read_bulk(path: str | Path) -> BulkDeck:
     cards: dict[str, list[Card]] = {}
     unknown: list[Entry] = []
     params: dict[str, Parameter] = {}
+    disputed: dict[str, Parameter] = {}
+
+    def enter(name: str, value: Parameter) -> None:
+        if params.setdefault(name, value).values != value.values:
+            disputed[name] = value
+
+    first = next((k for k, line in enumerate(sections.case) if line.text.split()[0].upper() == "SUBCASE"), None)
+    of_subcases = [] if first is None or len(subcases) < 2 else sections.case[first:]
     for line in given:  # of case control, which may stand anywhere in its line
         entry = read_entries([Line(line.text.strip(), line.file, line.line)])[0]
         if entry.name != "PARAM":
             entry.fail("a parameter is written PARAM,NAME,VALUE")
         name, value = _parameter(entry)
-        params[name] = value
+        enter(name, value)
+        if line in of_subcases:
+            disputed[name] = value
     for entry in read_entries(sections.bulk):
         if entry.name == "PARAM":
-            name, value = _parameter(entry)
-            params[name] = value
+            enter(*_parameter(entry))
         elif entry.name in CARDS:
             cards.setdefault(entry.name, []).append(read_card(entry, CARDS[entry.name]))
         else:
@@ -167,5 +176,6 @@ def read_bulk(path: str | Path) -> BulkDeck:
     _numbered(cards)
     title = next((s.commands["TITLE"].value for s in subcases if "TITLE" in s.commands), "")
     return BulkDeck(
-        path.name, sections.files, sol, where, title, subcases, sets, params, cards, unknown, executive, sections.end
-    )
+        path.name, sections.files, sol, where, title, subcases, sets, params, cards, unknown, executive, sections.end,
+        disputed,
+    )  # fmt: skip

@@ -224,3 +224,20 @@ def test_a_stack_of_reduced_bricks(tmp_path):
         run(tmp_path / "d.inp", text + "END, 1, 3\n", step("*FREQUENCY\n3\n"))
     with pytest.raises(InputError, match="the model is loose; hold it"):
         run(tmp_path / "d.inp", text.replace("FIX, 1, 3", "FIX, 1, 2"), step(load))
+
+
+@pytest.mark.parametrize(("size", "told"), [(1.0, True), (0.1, False)])
+@pytest.mark.parametrize(
+    "elastic", ["*ELASTIC, TYPE=ENGINEERING CONSTANTS\n9., 5., 2., .2, .1, .1, 2., 2.,\n2.", "*ELASTIC\n9., .2"]
+)
+def test_cylindrical_axes_that_turn_within_elements_are_told(tmp_path, size, told, elastic):
+    """Elements have the axes of their middle: from it to a node they turn by 27 degrees, in a small element by 3."""
+    nodes, elements = brick((1, 1, 1), (size, size, 1.0), origin=(1.0, -0.5 * size, 0.0))
+    text = mesh_text(nodes, elements) + nset("END", at(nodes, 2, 0.0)) + f"*MATERIAL, NAME=M\n{elastic}\n"
+    text += "*ORIENTATION, NAME=O, SYSTEM=CYLINDRICAL\n0., 0., 0., 0., 0., 1.\n"
+    text += "*SOLID SECTION, ELSET=EALL, MATERIAL=M, ORIENTATION=O\n*BOUNDARY\nEND, 1, 3\n"
+    path = tmp_path / "deck.inp"
+    path.write_text(text + step("*STATIC\n*DLOAD\nEALL, P1, 1."))
+    found = [note for note in convert(read_deck(path)).notes if "of their middle" in note.text]
+    assert bool(found) == (told and "CONSTANTS" in elastic)
+    assert all(note.effect is Effect.DIFFERS and "by up to 27 degrees" in note.text for note in found)

@@ -12,7 +12,7 @@ from fem_mbs.decks.nastran import control
 from fem_mbs.decks.nastran.results.compare import compare_deck
 from fem_mbs.decks.nastran.run import convert, solve_deck
 from fem_mbs.decks.notes import Accept
-from fem_mbs.errors import ModelError, UnsupportedError
+from fem_mbs.errors import MeshError, ModelError, UnsupportedError
 from fem_mbs.meshes.nastran.reader import read_bulk
 from fem_mbs.meshes.vocabulary import Effect
 
@@ -339,6 +339,13 @@ def test_enforced_displacements(tables):
     close(found["SPCFORCES"][2][1], 3 * E * 0.02 / L**3 * 0.2)
 
 
+def test_enforced_displacements_in_a_combination_are_refused(deck):
+    """MSC Nastran leaves SPCD of a LOAD out, Autodesk Nastran scales them: neither in silence."""
+    text = BAR + PBAR + HELD + "SPC1,1,1,2\nLOAD,2,1.,2.,5,1.,6\nSPCD,5,2,1,.1\nFORCE,6,2,,1.,0.,6.,0.\n"
+    with pytest.raises(UnsupportedError, match=r"deck.bdf, line \d+: LOAD 2 combines the set 5 of SPCD"):
+        convert(deck(text))
+
+
 def test_supports_of_subcases(tables):
     """Clamped at both ends, then at the first alone; AUTOSPC takes what each leaves."""
     case = "LOAD = 2\nDISPLACEMENT = ALL\nSPCFORCES = ALL\nSUBCASE 1\n SPC = 4\nSUBCASE 2\n SPC = 1\n"
@@ -457,11 +464,28 @@ def test_weight_and_rotation(tables):
     close(found["SPCFORCES"][1][0], -m / 2 * L * np.pi**2)
 
 
+def test_rotation_of_a_mass_beside_its_grid_point(tables):
+    """A rigid body about an axis through the first grid point: m w x (w x r) of its centre of gravity, and w x J w."""
+    body = "CONM2,5,2,,3.,.5,.2,.1,,+\n+,2.,.1,2.,.2,.3,3.\n"
+    found = tables(BAR + PBAR + HELD + body + "RFORCE,2,1,,.5,0.,.6,.8\n")[0]["SPCFORCES"][1]
+    w, r = np.pi * np.array([0, 0.6, 0.8]), np.array([L + 0.5, 0.2, 0.1])
+    J = np.array([[2.0, -0.1, -0.2], [-0.1, 2.0, -0.3], [-0.2, -0.3, 3.0]])
+    force = 3.0 * np.cross(w, np.cross(w, r))
+    close(found[:3], force)
+    close(found[3:], np.cross(r, force) + np.cross(w, J @ w))
+
+
 def test_combined_loads_and_subcases(tables):
     case = "SPC = 1\nDISPLACEMENT = ALL\nSUBCASE 1\n LOAD = 2\nSUBCASE 2\n LOAD = 7\n"
     text = BAR + PBAR + HELD + "FORCE,2,2,,1.,0.,6.,0.\nFORCE,3,2,,1.,5.,0.,0.\nLOAD,7,2.,3.,2,-1.,3\n"
     first, second = tables(text, case)
     close(second["DISPLACEMENT"][2][:2], [-2 * 5 * L / (E * 0.5), 6 * first["DISPLACEMENT"][2][1]])
+
+
+def test_sets_with_ten_digits_are_selected(tables):
+    text = BAR + PBAR + "SPC1,1000000001,123456,1\nFORCE,1000000002,2,,1.,0.,6.,0.\n"
+    found = tables(text, "SPC = 1000000001\nLOAD = 1000000002\nDISPLACEMENT = ALL\n")[0]
+    close(found["DISPLACEMENT"][2][1], 6 * L**3 / (3 * E * 0.02))
 
 
 @pytest.mark.parametrize("k", [None, 0.8])
@@ -931,6 +955,10 @@ def test_other_dependent_components_of_a_weighted_mean(tables, um):
         ("CBAR,3,1,1,1,1.,0.,0.\n", "CBAR 3 has no length"),
         ("CBAR,3,1,1,99,0.,1.,0.\n", "there is no grid point 99"),
         ("PBARL,6,1,,HAT\n,1.\nCBAR,3,6,1,2,0.,1.,0.\n", "the section HAT of PBARL is not supported"),
+        (
+            "CBEAM,3,6,1,2,0.,1.,0.\nPBEAM,6,1,.5,.02,.03,0.,.04,3.,+\n+,,,,,,,,,+\n+,0.,0.,,,,,,,+\n+,,,.1,.2\n",
+            "the offset M1, M2 of the nonstructural mass is not used",
+        ),
         ("FORCE,2,2,55,1.,1.,0.,0.\n", "there is no coordinate system 55"),
         ("CORD2R,5,,0.,0.,0.,1.,0.,0.,+\n+,2.,0.,0.\n", "lie on one line"),
         ("CORD2R,5,5,0.,0.,0.,1.,0.,0.,+\n+,0.,1.,0.\n", "the system 5 is defined by itself"),
@@ -967,6 +995,43 @@ def test_case_control_errors(deck, case, sol, message):
     with pytest.raises(ModelError, match=message) as caught:
         convert(deck(BAR + PBAR + HELD + "FORCE,2,2,,1.,0.,6.,7.\n", case, sol))
     assert "deck.bdf, line" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("case", "message"),
+    [
+        ("SPC = 1\nLOAD = 2.\n", "LOAD selects a set by its number, and '2.' is none"),
+        ("SPC = 1\nLOAD =\n", "LOAD selects a set by its number, and a blank is none"),
+        ("SPC = 1\nLOAD = 99999999999\n", "LOAD selects a set by its number"),
+        ("SPC = 1, 2\nLOAD = 2\n", "SPC selects a set by its number, and '1, 2' is none"),
+        ("SPC = 1\nTEMP(LOAD) = ALL\n", "TEMPERATURE selects a set by its number"),
+        ("SPC = 1\nOUTPUT(XYPLOT)\nXTITLE = A\nLOAD = 2\n", r"LOAD stands behind OUTPUT\(XYPLOT\)"),
+        ("SPC = 1\nSUBCASE 1\nOUTPUT(PLOT)\nSUBCASE 2\n", r"SUBCASE stands behind OUTPUT\(PLOT\)"),
+    ],
+)
+def test_a_selection_that_is_no_number_is_an_error(deck, case, message):
+    with pytest.raises(MeshError, match=rf"deck.bdf, line \d: {message}"):
+        deck(BAR + PBAR + HELD + "FORCE,2,2,,1.,0.,6.,7.\n", case)
+
+
+@pytest.mark.parametrize(
+    ("case", "bulk", "message"),
+    [
+        ("PARAM,WTMASS,1.\n", "PARAM,WTMASS,2.\n", r"line \d+: PARAM,WTMASS has another value in deck.bdf, line 3;"),
+        ("", "PARAM,WTMASS,1.\nPARAM,WTMASS,2.\n", r"line 18: PARAM,WTMASS has another value in deck.bdf, line 17;"),
+        ("SUBCASE 1\nSUBCASE 2\nPARAM,WTMASS,2.\n", "", "line 5: PARAM,WTMASS in a subcase"),
+    ],
+)
+def test_a_parameter_with_several_values_is_refused(deck, case, bulk, message):
+    text = BAR + PBAR + HELD + "CONM2,5,2,,3.\nGRAV,2,,10.,0.,-1.,0.\n" + bulk
+    with pytest.raises(UnsupportedError, match=f"deck.bdf, {message}"):
+        convert(deck(text, case + CASE))
+
+
+def test_the_same_parameter_twice_and_those_of_output_change_nothing(tables):
+    text = BAR + PBAR + HELD + "CONM2,5,2,,3.\nGRAV,2,,10.,0.,-1.,0.\nPARAM,WTMASS,2.\nPARAM,POST,-1\nPARAM,POST,0\n"
+    found = tables(text, "PARAM,WTMASS,2.\n" + CASE)[0]
+    close(found["DISPLACEMENT"][2][1], -2 * 3 * 10 * L**3 / (3 * E * 0.02))
 
 
 def test_subcases_with_different_equations_are_refused(deck):

@@ -192,6 +192,7 @@ def check_content(conv: Conversion) -> None:
         harmless = name in known or (name == "INREL" and parameter.values[0] == 0)
         if not harmless:
             conv.note(f"PARAM,{name} is not known", where=parameter.where)
+    _disputed(conv)
     known = {name for names in COMMANDS for name in names}
     for subcase in deck.subcases:
         for key, command in subcase.commands.items():
@@ -203,6 +204,17 @@ def check_content(conv: Conversion) -> None:
     supports = deck.of("SUPORT")
     if supports:
         conv.note(f"{supports[0].where}: SUPORT is not used; free bodies have their modes all the same", Effect.DIFFERS)
+
+
+def _disputed(conv: Conversion) -> None:
+    """Note parameters that results depend on and that have several values, in the deck or over its subcases."""
+    counting = {name for names, why in PARAMETERS.items() if why == "used" for name in names} | set(RESPONSE_PARAMETERS)
+    for name in sorted(counting & set(conv.deck.disputed)):
+        parameter, first = conv.deck.disputed[name], conv.deck.params[name]
+        if parameter.values != first.values:
+            conv.note(f"PARAM,{name} has another value in {first.where}; give one", where=parameter.where)
+        else:
+            conv.note(f"PARAM,{name} in a subcase: one value for all of them is supported", where=parameter.where)
 
 
 def entry_words() -> list[Word]:

@@ -14,6 +14,7 @@ import numpy as np
 from fem_mbs.decks.nastran.bars import Bars, Rods, bar_axes
 from fem_mbs.decks.nastran.components.matrices import load_of_matrix
 from fem_mbs.decks.nastran.model import Conversion, Group, isotropic
+from fem_mbs.decks.nastran.points import mass_of
 from fem_mbs.decks.nastran.shells import TYPES as SHELLS
 from fem_mbs.decks.nastran.shells import reference_temperature, shell_nodes
 from fem_mbs.decks.nastran.solids import FACES
@@ -74,6 +75,13 @@ def _sets(conv: Conversion, number: int, where: str) -> dict[int, float]:
         if pair[1] not in there:
             raise ModelError(f"there is no load set {pair[1]}", place=card.where, remedy="mend the number")
         out[pair[1]] = out.get(pair[1], 0.0) + float(card["s"]) * float(pair[0])
+    for moved in conv.deck.of("SPCD"):
+        if moved["sid"] in out:
+            conv.note(
+                f"LOAD {number} combines the set {moved['sid']} of SPCD, which is not supported: some programs scale "
+                "its displacements, others leave them out",
+                where=moved.where,
+            )
     return out
 
 
@@ -208,6 +216,17 @@ def _rotation(conv: Conversion, case: LoadCase, card: Card, factor: float, mass:
     a = np.zeros((len(conv.grids.ids), 6))
     a[:, :3] = -np.cross(w, np.cross(w, conv.grids.x - centre)) * ~conv.grids.scalar[:, None]
     case.forces += factor * (mass @ a.ravel()).reshape(-1, 6)
+    for point in conv.deck.of("CONM2"):  # the mass matrix has the acceleration of the grid point alone
+        node, m, arm, J = mass_of(conv, point)
+        beside = -m * np.cross(w, np.cross(w, arm))
+        case.forces[node, :3] += factor * beside
+        case.forces[node, 3:] += factor * (np.cross(arm, beside) - np.cross(w, J @ w))
+    if any(
+        group.kind == "bar" and (group.data.offsets.any() or any(group.data.section.neutral)) for group in conv.groups
+    ):
+        conv.note(
+            "RFORCE: masses of bars with offsets have the acceleration of their grid points", Effect.DIFFERS, card.where
+        )
 
 
 # --- pressures -------------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ __all__ = [
     "Bush",
     "bush_of",
     "make_points",
+    "mass_of",
     "numbered",
     "scalar_end",
     "scalar_ends",
@@ -127,7 +128,8 @@ def numbered(conv: Conversion, name: str, keys: tuple[str, ...]) -> dict[int, tu
 
 
 # --- masses ----------------------------------------------------------------------------------------------------------
-def _mass(conv: Conversion, card: Card) -> None:
+def mass_of(conv: Conversion, card: Card) -> tuple[int, float, np.ndarray, np.ndarray]:
+    """Return node, mass, offset (3,) and inertia about the centre of gravity (3, 3) of a CONM2, in the basic system."""
     at = conv.grids.index(card["g"], card.where)
     m = card["m"] * conv.wtmass
     arm = np.array([card["x1"], card["x2"], card["x3"]])
@@ -143,6 +145,11 @@ def _mass(conv: Conversion, card: Card) -> None:
         [-card["i31"], -card["i32"], card["i33"]],
     ]) * conv.wtmass  # fmt: skip
     J = axes.T @ J @ axes
+    return at, m, arm, J
+
+
+def _mass(conv: Conversion, card: Card) -> None:
+    at, m, arm, J = mass_of(conv, card)
     if m < 0.0:
         raise UnsupportedError(f"the mass {m:g} is negative", place=card.where, remedy="give a positive one")
     if not m and not J.any():

@@ -113,8 +113,8 @@ def _pbeam(conv: Conversion, card: Card) -> BarSection:
         conv.note("PBEAM: NSI is not used with coupled masses", where=card.where)
     if cw_a or cw_b:
         conv.note("PBEAM: warping (CW) has no effect without scalar points SA, SB", Effect.NONE, card.where)
-    m1, m2, _, _, n1, n2, n1b, n2b = (0.0 if v is None else _real(card, v) for v in last)
-    if m1 or m2:
+    *nonstructural, n1, n2, n1b, n2b = (0.0 if v is None else _real(card, v) for v in last)
+    if any(nonstructural):
         conv.note("PBEAM: the offset M1, M2 of the nonstructural mass is not used", where=card.where)
     if (last[6] is not None and n1b != n1) or (last[7] is not None and n2b != n2):
         conv.note("PBEAM: the neutral axis of end A is taken at end B, too", where=card.where)
