@@ -475,6 +475,22 @@ def test_rotation_of_a_mass_beside_its_grid_point(tables):
     close(found[3:], np.cross(r, force) + np.cross(w, J @ w))
 
 
+@pytest.mark.parametrize(
+    ("entry", "what"),
+    [
+        ("CONM1,5,2,,3.,,3.,,,+\n+,3.,,,,1.,,,-1.5,+\n+,,2.,,1.5,,,,2.\n", "CONM1 with coupling"),
+        ("GRID,3,,0.,1.,0.,,123456\nCTRIA3,5,9,1,2,3,,.1\nPSHELL,9,1,.1,1\n", "shells with offsets"),
+        ("CONM2,5,2,,3.,.5\n", ""),
+    ],
+)
+def test_rotation_names_masses_beside_grid_points(deck, entry, what):
+    converted, _ = solve_deck(
+        deck(BAR + PBAR + HELD + entry + "RFORCE,2,1,,.5,0.,0.,1.\n", CASE, 101), accept=Accept.NORMAL
+    )
+    told = [note.text for note in converted.notes if "have the acceleration of their grid points" in note.text]
+    assert [text.partition("RFORCE: masses of ")[2].partition(" have ")[0] for text in told] == ([what] if what else [])
+
+
 def test_combined_loads_and_subcases(tables):
     case = "SPC = 1\nDISPLACEMENT = ALL\nSUBCASE 1\n LOAD = 2\nSUBCASE 2\n LOAD = 7\n"
     text = BAR + PBAR + HELD + "FORCE,2,2,,1.,0.,6.,0.\nFORCE,3,2,,1.,5.,0.,0.\nLOAD,7,2.,3.,2,-1.,3\n"

@@ -6,6 +6,7 @@ model times the acceleration, as in Nastran, so lumped and offset masses count a
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
@@ -221,12 +222,20 @@ def _rotation(conv: Conversion, case: LoadCase, card: Card, factor: float, mass:
         beside = -m * np.cross(w, np.cross(w, arm))
         case.forces[node, :3] += factor * beside
         case.forces[node, 3:] += factor * (np.cross(arm, beside) - np.cross(w, J @ w))
-    if any(
-        group.kind == "bar" and (group.data.offsets.any() or any(group.data.section.neutral)) for group in conv.groups
-    ):
-        conv.note(
-            "RFORCE: masses of bars with offsets have the acceleration of their grid points", Effect.DIFFERS, card.where
-        )
+    for what in _masses_beside_nodes(conv):
+        conv.note(f"RFORCE: masses of {what} have the acceleration of their grid points", Effect.DIFFERS, card.where)
+
+
+def _masses_beside_nodes(conv: Conversion) -> Iterator[str]:
+    """Yield what has masses beside its grid points, other than CONM2."""
+    bars = (group.data for group in conv.groups if group.kind == "bar")
+    if any(bar.offsets.any() or any(bar.section.neutral) for bar in bars):
+        yield "bars with offsets"
+    laminates = conv.deck.of("PCOMP", "PCOMPG")
+    if any(shell["zoffs"] for shell in _shells(conv).values()) or any(p["z0"] is not None for p in laminates):
+        yield "shells with offsets"
+    if any(mass[f"m{i}{j}"] for mass in conv.deck.of("CONM1") for i in (4, 5, 6) for j in (1, 2, 3)):
+        yield "CONM1 with coupling"
 
 
 # --- pressures -------------------------------------------------------------------------------------------------------
