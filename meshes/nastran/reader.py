@@ -109,6 +109,9 @@ _UNIQUE = (
 )
 
 
+_SUBCASE = re.compile(r"\s*SUBCASE\b", re.IGNORECASE)
+
+
 def read_bulk_mesh(path: str | Path, names: Collection[str]) -> BulkDeck:
     """Return the entries of these ``names`` of a deck and its sets; the rest is not looked at.
 
@@ -156,7 +159,7 @@ def read_bulk(path: str | Path) -> BulkDeck:
         if params.setdefault(name, value).values != value.values:
             disputed[name] = value
 
-    first = next((k for k, line in enumerate(sections.case) if line.text.split()[0].upper() == "SUBCASE"), None)
+    first = next((k for k, line in enumerate(sections.case) if _SUBCASE.match(line.text)), None)
     of_subcases = [] if first is None or len(subcases) < 2 else sections.case[first:]
     for line in given:  # of case control, which may stand anywhere in its line
         entry = read_entries([Line(line.text.strip(), line.file, line.line)])[0]

@@ -340,7 +340,7 @@ def test_enforced_displacements(tables):
 
 
 def test_enforced_displacements_in_a_combination_are_refused(deck):
-    """MSC Nastran leaves SPCD of a LOAD out, Autodesk Nastran scales them: neither in silence."""
+    """Programs differ: some scale the displacements of such sets, others leave them out."""
     text = BAR + PBAR + HELD + "SPC1,1,1,2\nLOAD,2,1.,2.,5,1.,6\nSPCD,5,2,1,.1\nFORCE,6,2,,1.,0.,6.,0.\n"
     with pytest.raises(UnsupportedError, match=r"deck.bdf, line \d+: LOAD 2 combines the set 5 of SPCD"):
         convert(deck(text))
@@ -1036,6 +1036,7 @@ def test_a_selection_that_is_no_number_is_an_error(deck, case, message):
         ("PARAM,WTMASS,1.\n", "PARAM,WTMASS,2.\n", r"line \d+: PARAM,WTMASS has another value in deck.bdf, line 3;"),
         ("", "PARAM,WTMASS,1.\nPARAM,WTMASS,2.\n", r"line 18: PARAM,WTMASS has another value in deck.bdf, line 17;"),
         ("SUBCASE 1\nSUBCASE 2\nPARAM,WTMASS,2.\n", "", "line 5: PARAM,WTMASS in a subcase"),
+        ("SUBCASE=1\n\nSUBCASE=2\nPARAM,WTMASS,2.\n", "", "line 6: PARAM,WTMASS in a subcase"),
     ],
 )
 def test_a_parameter_with_several_values_is_refused(deck, case, bulk, message):
