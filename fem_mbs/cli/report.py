@@ -350,7 +350,7 @@ def _sensors(results: Results, sensors: list[dict[str, Any]]) -> Table:
     table = make_table("sensor", "unit", "start", "minimum", "maximum", "end")
     left = 0
     for sensor in sensors:
-        if table.row_count == _MAX_ROWS:  # nothing else of it is read
+        if table.row_count == _MAX_ROWS:  # the table is full: the columns count, their values are not read
             left += column_count(results, sensor)
             continue
         _, values, columns = results.sensor(sensor["name"])

@@ -116,7 +116,7 @@ class _Palette:
         self._found = np.full(1 << 16, -1, np.int16)  # by 5 bits of red, 6 of green and 5 of blue
 
     def numbers(self, colours: np.ndarray) -> np.ndarray:
-        """Return the numbers of pixels (n,), of which red is the lowest byte."""
+        """Return the numbers in the palette (n,) of pixels (n,), whose lowest byte is red."""
         bits = (colours & 0xF8) << 8 | (colours >> 5) & 0x7E0 | (colours >> 19) & 0x1F
         numbers = self._found[bits]
         new = np.unique(bits[numbers < 0])

@@ -214,7 +214,9 @@ def _disputed(conv: Conversion) -> None:
         if parameter.values != first.values:
             conv.note(f"PARAM,{name} has another value in {first.where}; give one", where=parameter.where)
         else:
-            conv.note(f"PARAM,{name} in a subcase: one value for all of them is supported", where=parameter.where)
+            conv.note(
+                f"PARAM,{name} in a subcase is not supported: give one value for all subcases", where=parameter.where
+            )
 
 
 def entry_words() -> list[Word]:

@@ -227,7 +227,7 @@ def _rotation(conv: Conversion, case: LoadCase, card: Card, factor: float, mass:
 
 
 def _masses_beside_nodes(conv: Conversion) -> Iterator[str]:
-    """Yield what has masses beside its grid points, other than CONM2."""
+    """Yield the kinds of elements, CONM2 apart, whose masses have an offset from their grid points."""
     bars = (group.data for group in conv.groups if group.kind == "bar")
     if any(bar.offsets.any() or any(bar.section.neutral) for bar in bars):
         yield "bars with offsets"
