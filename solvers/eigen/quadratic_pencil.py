@@ -37,6 +37,7 @@ __all__ = ["Inverse", "QuadraticPencil", "absolutely", "inexact", "magnitudes", 
 _SEED = 5
 _SMALL = 200_000  # entries of K up to which absolute values of matrices are kept
 _HELD = 1e-3  # least frequency of an unknown that counts as held, over the upper quartile
+_APART = 1e6  # ratio of scales from which on the constraints say more than the diagonals
 
 
 class QuadraticPencil:
@@ -84,7 +85,7 @@ class QuadraticPencil:
         self.real = all(np.isrealobj(a.data) for a in (M, C, K))
         self.omega = _frequency(M, C, K)
         self.time = 1.0 / self.omega
-        self.d = _scales(K, C, M, self.omega)
+        self.d = _within_constraints(_scales(K, C, M, self.omega), M, G)
         self.M, self.C, self.K = (_scaled(a, self.d, self.omega**k) for a, k in ((M, 2), (C, 1), (K, 0)))
         self.M.eliminate_zeros()
         self.keep = independent_rows(G, 1.0 / self.d) if G.shape[0] else np.zeros(0, bool)
@@ -325,6 +326,33 @@ def _scales(K: csr_matrix, C: csr_matrix, M: csr_matrix, omega: float) -> np.nda
         found = reach > 0.0
         d[empty[found]] = 1.0 / reach[found]
     d[d == 0.0] = np.median(d[d > 0.0]) if (d > 0.0).any() else 1.0
+    return d
+
+
+def _within_constraints(d: np.ndarray, M: csr_matrix, G: csr_matrix) -> np.ndarray:
+    """Return scales d (n,) of which those of unknowns without mass are not far beyond what constraints let them be.
+
+    The stiffness of such an unknown, as of a node of a reduced part, may be that of a reaction alone, whose rounding
+    stands there where the reaction is zero.
+    """
+    known = M.diagonal() != 0.0
+    rows = csr_matrix(abs(G))
+    rows.eliminate_zeros()
+    row, at = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)), rows.indices
+    if known[at].all():
+        return d
+    d = d.copy()
+    for _ in range(3):  # what one pass has bounded bounds others in the next
+        size = np.zeros(rows.shape[0])
+        np.maximum.at(size, row, np.where(known[at], rows.data * d[at], 0.0))
+        some = ~known[at] & (size[row] > 0.0)
+        if not some.any():
+            break
+        most = np.full(d.size, np.inf)
+        np.minimum.at(most, at[some], size[row[some]] / rows.data[some])
+        far = d > _APART * most
+        d[far] = most[far]
+        known[at[some]] = True
     return d
 
 

@@ -431,6 +431,9 @@ class MovingPart(Declaration):
         shapes, squares = _chosen_shapes(owner, part, self.reference)
         shapes, squares = _chosen(building, owner, shapes, squares, self.modes, self.cutoff)
         body = part.transformed(shapes, np.zeros((shapes.shape[1], 0)))
+        if not np.isfinite(squares).all():  # what rounding leaves of the mass of a shape without would be a frequency
+            heavy = shapes * np.isfinite(squares)
+            body = replace(body, mass=heavy.T @ part.mass @ heavy, moments=part.moments.transformed(heavy))
         n = body.size
         frequencies = np.sqrt(squares) / (2.0 * np.pi)
         D = _damping(owner, body, self.damping)
