@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from test_periodic_rotors import SPRING, distances, eigenvalues, floquet, helicopter
 
-from fem_mbs import Model, ModelError, solve
+from fem_mbs import Model, ModelError, reduce_part, solve
 
 ARM_INERTIA, STATIC = 3.0 * 2.0**2, 3.0 * 2.0 * 0.3  # m a^2, m a e of `helicopter`
 
@@ -90,6 +90,38 @@ def test_elastic_blades_on_a_nacelle_have_the_eigenvalues_of_hill():
     assert distances(p[step["rigid_body_modes"] :], q, 9.0).max() < 1e-6
     names = {mode["name"] for mode in step["blades"]}
     assert {"collective", "forward", "backward"} <= names
+
+
+def reduced_turbine(frame: str, count: int) -> Model:
+    """Three reduced blades on a nacelle with unequal springs; their modal coordinates stand beside those of nodes."""
+    blade = Model(3)
+    blade.section("s", "stiffness", EA=2e7, GJ=4e4, EIy=6e4, EIz=2e5, rhoA=8.0, rhoI=0.02)
+    blade.line("blade", (0.4, 0, 0), (5.0, 0, 0), n=6)
+    blade.beams("blade", on="blade", section="s", orientation=(0.2, 0.0, 1.0))
+    part = reduce_part(blade, {"root": "blade:start"}, modes=4)
+    m = Model(3)
+    m.body("nacelle", position=(0, 0, 0), mass=120.0, inertia=(40.0, 60.0, 50.0))
+    for axis, k in zip("xyz", (3e5, 2e5, 5e5), strict=True):
+        m.nodal_spring(f"k{axis}", "nacelle", axis, k, 40.0)
+    for axis, k in zip("xyz", (9e5, 3e5, 5e5), strict=True):
+        m.nodal_spring(f"r{axis}", "nacelle", f"rotation {axis}", k)
+    m.body("hub", position=(0, 0, 0), mass=30.0, inertia=(2.0, 2.0, 3.0))
+    m.joint("bearing", "revolute", "nacelle", "hub", point=(0, 0, 0), axis=(0, 0, 1))
+    for b in range(3):
+        m.reduced_part(f"blade {b}", part, position=(0, 0, 0), rotation=(0, 0, 2.0 * np.pi * b / 3), reference="root")
+        m.joint(f"root {b}", "weld", "hub", f"blade {b}:root")
+    nodes = [f"blade {b}{end}" for b in range(3) for end in ("", ":root")]
+    m.rotor("rotor", axis=(0, 0, 1), point=(0, 0, 0), on=["hub", *nodes])
+    m.complex_modes_step(rotor="rotor", speed=9.0, frame=frame, count=count)
+    return m
+
+
+def test_reduced_blades_have_the_eigenvalues_of_hill():
+    p, step = eigenvalues(reduced_turbine("multi-blade", count=14))
+    q, _ = eigenvalues(reduced_turbine("periodic", count=15))
+    assert distances(p[step["rigid_body_modes"] :], q, 9.0).max() < 1e-6
+    for mode in step["blades"]:
+        assert sum(mode[k] for k in ("collective", "forward", "backward", "support")) == pytest.approx(1.0)
 
 
 def test_unequal_blades_and_two_blades_are_told_in_one_message():
