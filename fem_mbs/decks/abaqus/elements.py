@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,6 @@ from fem_mbs.meshes.abaqus.deck import (
     BeamSection,
     ElementBlock,
     MembraneSection,
-    Section,
     ShellSection,
     SolidSection,
 )
@@ -202,9 +202,9 @@ def _note_type(conv: Conversion, block: ElementBlock, kind: tuple[str, str, str]
 
 
 def _add_group(
-    conv: Conversion, block: ElementBlock, kind: tuple[str, str, str], rows: np.ndarray, section: Section | None
+    conv: Conversion, block: ElementBlock, kind: tuple[str, str, str], rows: np.ndarray, section: Any
 ) -> None:
-    """Make the elements in ``rows`` (a mask) of a block, which share a section, a part of the model.
+    """Make the elements in ``rows`` (a mask) of a block, which share a section or None, a part of the model.
 
     Raises:
         ModelError: they have no section, one of another kind of element, or bad nodes.

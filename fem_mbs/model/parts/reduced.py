@@ -452,8 +452,9 @@ class MovingPart(Declaration):
         scalars = first + np.arange(n)
         building.scalars += [f'mode {k + 1} of "{self.name}"' for k in range(n)]
         loads = _stiffening(owner, body, self.stiffening, arm)
-        row = flexible_body.parameters(moments.matrix(), body.stiffness, D, loads)
-        block = building.add_block(self.name, f"flexible_body{dim}_{n}", [[node]], row[1:], mass=row[0])
+        slowest = 0.0 if loads else float(np.sqrt(squares.min()))  # where it matters how fast the part turns
+        row = flexible_body.parameters(moments.matrix(), body.stiffness, D, loads, slowest)
+        block = building.add_block(self.name, f"flexible_body{dim}_{n}", [[node]], row[2:], mass=row[0], slowest=row[1])
         block.scalars = scalars[None, :]
         nodes = {}
         for interface in part.interfaces:
