@@ -135,6 +135,12 @@ class Motions:
         size = max(float(abs(pencil.C).max()), 1e-300)
         return Motions(R, L, R.shape[1] + int((coupling <= 1e-9 * size).sum()))
 
+    @staticmethod
+    def join(parts: Sequence[Motions]) -> Motions:
+        """Return the motions of parts that nothing couples to one another."""
+        right, left = (np.hstack([getattr(a, side) for a in parts]) for side in ("right", "left"))
+        return Motions(right, left, sum(a.zeros for a in parts))
+
 
 def null_space_near(inverse: Inverse, vectors: np.ndarray, transposed: bool) -> np.ndarray:
     """Return an orthonormal basis (n, r) of the solutions of K x + G^T y = 0, G x = 0 in the span of the vectors (n,
