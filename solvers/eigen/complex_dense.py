@@ -12,8 +12,6 @@ from dataclasses import replace
 
 import numpy as np
 import scipy.linalg
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import connected_components
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.late import dataclass
@@ -32,7 +30,7 @@ from fem_mbs.solvers.eigen.complex_pairs import (
 from fem_mbs.solvers.eigen.quadratic_pencil import QuadraticPencil
 from fem_mbs.solvers.linear.saddle import null_space
 
-__all__ = ["dense_modes"]
+__all__ = ["apart", "dense_modes"]
 
 _NULL = 2e-14  # singular values of K, over the largest, that are zero but for rounding
 _SMALL = 1e-5  # times that frequency: its square next to zeros is beyond what the matrices resolve
@@ -40,6 +38,9 @@ _SMALL = 1e-5  # times that frequency: its square next to zeros is beyond what t
 _SHIFT, _REGULAR = 1e-3, 1e-9
 #: Shifts that are no eigenvalues, and the reciprocal condition number of a singular matrix there.
 _GENERIC, _SINGULAR = (1e-3 + 4e-4j, 0.61 + 0.37j), 1e-18
+#: Unknowns up to which parts with real modes are solved by themselves, and entries of K up to which they are sought.
+_APART, _ENTRIES = 200, 200_000
+_ROUND_OFF = 1e-14  # of the largest entry
 _FULL = 150  # rows up to which the matrix next to an eigenvalue is factored as a full one
 _LARGE = 1e4  # times the median frequency of single unknowns: may be an infinite eigenvalue that rounding has moved
 
@@ -52,7 +53,11 @@ def dense_modes(
     if pencil.motions is not None:
         motions = Motions.of(pencil, *pencil.motions)
     else:
-        pencil, parts, motions = _without_motions(pencil, parts)
+        parts, taken, free = _without_motions(pencil, parts)
+        motions = Motions.join(free) if free else None
+        if taken:
+            own = Motions.join(taken)
+            pencil = pencil.take_out(own.right, own.left)
     deflate = any(part.zeros for part in parts)
     try:
         return _modes(pencil, parts, motions, deflate, count, near, which, reach, tolerance)
@@ -110,6 +115,12 @@ class _Part:
     K: np.ndarray
     zeros: int = 0
 
+    @staticmethod
+    def free(places: np.ndarray, M: np.ndarray, C: np.ndarray, K: np.ndarray) -> _Part:
+        """Return unknowns without constraints."""
+        one = np.eye(places.size)
+        return _Part(places, one, one, M, C, K)
+
     def held(self, rows: np.ndarray, columns: np.ndarray) -> _Part:
         """Return this part with further constraints rows r = 0 (m, j), whose forces are columns (j, m)."""
         Y, V = null_space(rows), null_space(columns.T)
@@ -125,23 +136,76 @@ class _Part:
 
 
 def _parts(pencil: QuadraticPencil) -> list[_Part]:
-    """Return the parts of a pencil.
-
-    Bending, torsion and extension of a straight shaft are three: QR of each takes the cube of its size.
-    """
+    """Return the parts of a pencil: QR of each takes the cube of its size."""
     M, C, K, G, H = pencil.full
-    n = pencil.n
-    linked = np.zeros((n + pencil.m,) * 2, bool)
-    linked[:n, :n] = (M != 0.0) | (C != 0.0) | (K != 0.0)
-    linked[:n, n:], linked[n:, :n] = H != 0.0, G != 0.0
-    number, of = connected_components(csr_matrix(linked), directed=False)
     found = []
-    for i in range(number):
-        at, row = np.flatnonzero(of[:n] == i), np.flatnonzero(of[n:] == i)
-        one, square = np.eye(at.size), np.ix_(at, at)
-        part = _Part(at, one, one, M[square], C[square], K[square])
+    for at, row in pencil.parts():
+        square = np.ix_(at, at)
+        part = _Part.free(at, M[square], C[square], K[square])
         found.append(part.held(G[np.ix_(row, at)], H[np.ix_(at, row)]) if row.size else part)
     return [part for part in found if part.K.size]
+
+
+def apart(pencil: QuadraticPencil) -> tuple[Pairs, list[Motions], np.ndarray, np.ndarray]:
+    """Return all pairs p, Im p >= 0, and rigid-body motions of the small parts of a pencil that have real modes, as
+    torsion and extension of a shaft; and the numbers of the unknowns and constraints of all that is left.
+
+    The free spin of a rotor is among these motions: what is left needs no shift beside zero then.
+    """
+    pairs, motions = [Pairs.none(pencil)], []
+    left, rows = np.ones(pencil.n, bool), np.arange(pencil.m)
+    if not pencil.real or pencil.motions is not None or pencil.K.nnz > _ENTRIES:
+        return pairs[0], [], np.flatnonzero(left), rows
+    size = float(abs(pencil.K).max())
+    for unknowns, own in pencil.parts():
+        found = None if own.size or unknowns.size > _APART else _apart(pencil, unknowns, size)
+        if found is not None:
+            left[unknowns] = False
+            pairs.append(found[0].among(pencil, unknowns, own))
+            motions += [a.among(pencil, unknowns) for a in found[1]]
+    if left.any() and not pencil.part(np.flatnonzero(left), rows).moving:
+        return pairs[0], [], np.arange(pencil.n), rows  # nothing but massless unknowns
+    return Pairs.join(pairs), motions, np.flatnonzero(left), rows
+
+
+def _apart(pencil: QuadraticPencil, unknowns: np.ndarray, size: float) -> tuple[Pairs, list[Motions]] | None:
+    """Return the pairs p, Im p >= 0, and the motions of one part; None where it has no real modes."""
+    own = pencil.part(unknowns, np.zeros(0, int))
+    held, taken, motions = _without_motions(own, [_Part.free(np.arange(own.n), *own.full[:3])], size)
+    if len(taken) < len(motions):
+        return None
+    found = Pairs.none(own)
+    for part in held:
+        modes = _real_modes(part)
+        if modes is None:
+            return None
+        p, x, w = (a[..., modes[0].imag >= 0.0] for a in modes)
+        none = np.zeros((0, p.size), complex)
+        found = Pairs(p, (part.Z @ x).astype(complex), none, (part.W @ w).astype(complex), none)
+    return found, motions
+
+
+def _real_modes(part: _Part) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Return all finite eigenvalues p (k,) of a part with right and left vectors (j, k) from its real modes; None where
+    it has none: M, C and K are not symmetric, K is not positive definite, or C is not diagonal in the modes."""
+    M, C, K = part.M, part.C, part.K
+    if not all(np.isrealobj(A) and np.abs(A - A.T).max() <= _ROUND_OFF * np.abs(A).max() for A in (M, C, K)):
+        return None
+    try:
+        mu, X = scipy.linalg.eigh(M, K, check_finite=False)  # mu: 1 / w^2, so that the lowest modes are the exact ones
+    except np.linalg.LinAlgError:
+        return None
+    least = _ROUND_OFF * np.abs(mu).max()
+    damping = X.T @ C @ X
+    d = np.diag(damping)
+    if mu.min() < -least or np.abs(damping - np.diag(d)).max() > _ROUND_OFF * np.abs(damping).max():
+        return None
+    X, d, mu = X[:, mu > least], d[mu > least], mu[mu > least]
+    # mu p^2 + d p + 1 = 0
+    root = np.sqrt((d**2 - 4.0 * mu).astype(complex))
+    small = -2.0 / (d + np.where(d < 0.0, -root, root))
+    x = np.hstack((X, X))
+    return np.concatenate((small, 1.0 / (mu * small))), x, x
 
 
 def _all(pencil: QuadraticPencil, parts: list[_Part], deflate: bool) -> list:
@@ -176,7 +240,7 @@ def _eigenpairs(part: _Part, deflate: bool) -> list:
     for block in blocks:
         A, B = block.rest
     if not blocks:
-        found = _by_inverse(M, C, K)
+        found = _real_modes(part) or _by_inverse(M, C, K)
         if found is not None:
             return [0, True, *found]
     if all(_singular(K + s * C + s**2 * M) for s in _GENERIC):
@@ -284,13 +348,14 @@ def _zero_blocks(A: np.ndarray, B: np.ndarray) -> list[_ZeroBlock]:
 
 
 def _without_motions(
-    pencil: QuadraticPencil, parts: list[_Part]
-) -> tuple[QuadraticPencil, list[_Part], Motions | None]:
-    """Return a pencil and its parts without the rigid-body motions from the null spaces of K on which C does not act,
-    and all such motions; None: there are none."""
+    pencil: QuadraticPencil, parts: list[_Part], size: float = 0.0
+) -> tuple[list[_Part], list[Motions], list[Motions]]:
+    """Return parts without the rigid-body motions from the null spaces of K on which C does not act, these motions,
+    and all motions; ``size``: least scale of singular values."""
     sizes = [np.linalg.svd(part.K, compute_uv=False) for part in parts]
     least = _NULL * max((float(a.max()) for a in sizes), default=0.0)
-    found, motions, taken = [], [], []
+    least = max(least, _NULL * size)
+    found, taken, motions = [], [], []
     for part, a in zip(parts, sizes, strict=True):
         r = int((a <= least).sum())
         if r == 0:
@@ -307,9 +372,7 @@ def _without_motions(
             found.append(part.held(u.T @ part.M, part.M @ v))
         else:
             found.append(replace(part, zeros=own.zeros))
-    if taken:
-        pencil = pencil.take_out(*(np.hstack([getattr(a, side) for a in taken]) for side in ("right", "left")))
-    return pencil, [part for part in found if part.K.size], Motions.join(motions) if motions else None
+    return [part for part in found if part.K.size], taken, motions
 
 
 def _judged(

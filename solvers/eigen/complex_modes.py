@@ -28,7 +28,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers.eigen.complex_dense import dense_modes
+from fem_mbs.solvers.eigen.complex_dense import apart, dense_modes
 from fem_mbs.solvers.eigen.complex_pairs import (
     BACKWARD,
     SAME,
@@ -37,6 +37,7 @@ from fem_mbs.solvers.eigen.complex_pairs import (
     Pairs,
     assemble,
     both_residuals,
+    farthest,
     improved,
     null_space_near,
     rescued,
@@ -161,8 +162,20 @@ class _ComplexProblem:
 
     # --- nearest ---------------------------------------------------------------------------------------------------
     def nearest(self, count: int, near: complex, shift: complex | None) -> ComplexModes:
-        pairs = self._nearest(count, near, shift)
-        return self._result(pairs, lambda p: np.abs(p - near), count)
+        distance = lambda p: np.abs(p - near)  # noqa: E731
+        whole = self.pencil
+        pairs, motions, *left = apart(whole)
+        if pairs.p.size == 0:
+            return self._result(self._nearest(count, near, shift), distance, count)
+        pairs = improved(whole, pairs.take(distance(pairs.p) <= farthest(whole, pairs.p, distance, count)))
+        if left[0].size:
+            self.pencil = whole.part(*left)
+            pairs = Pairs.join([pairs, self._nearest(count, near, shift).among(whole, *left)])
+            if self.motions is not None:
+                motions = [*motions, self.motions.among(whole, left[0])]
+            self.pencil = whole
+        self.motions = Motions.join(motions) if motions else None
+        return self._result(pairs, distance, count)
 
     def _nearest(self, count: int, near: complex, shift: complex | None = None) -> Pairs:
         inverse = self._inverse(near, shift, count)

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 from scipy.sparse import csc_matrix, csr_matrix, diags, hstack, identity, vstack
+from scipy.sparse.csgraph import connected_components
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.linear.libraries import Effort, has_cholmod, one_blas_thread
@@ -45,7 +46,6 @@ class QuadraticPencil:
     Attributes:
         M, C, K: scaled, sparse; rows (m, n), columns (n, m): G and G^T, independent rows only (``keep`` tells which) of
             unit size, and what takes rigid-body motions out.
-        moving: number of unknowns with masses (or dampers, where there are no masses).
         d (n,): unknown = d * scaled unknown; ``time``: p = scaled p / time.
 
     Raises:
@@ -99,9 +99,6 @@ class QuadraticPencil:
         self.m = self.constraints = self.rows.shape[0]
         self.MT, self.CT, self.KT = (a.T for a in (self.M, self.C, self.K))  # columns: nothing is copied
         self.effort = Effort()
-        used = np.bincount(self.M.indices, minlength=n) + np.diff(self.M.indptr)
-        used += 0 if used.any() else np.bincount(self.C.indices, minlength=n) + np.diff(self.C.indptr)
-        self.moving = int((used > 0).sum())
         self.motions: tuple[np.ndarray, np.ndarray] | None = None
         if self.m >= n:
             raise AnalysisError(f"Complex modes: {self.m} independent constraints leave none of {n} unknowns free")
@@ -193,11 +190,49 @@ class QuadraticPencil:
         right[-R.shape[1] :] = np.eye(R.shape[1])
         return factors.solve_full(right, transposed=True)[: self.n]
 
+    def parts(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return the numbers of the unknowns (k,) and constraints (j,) of each part that nothing couples to the others.
+
+        Bending, torsion and extension of a straight shaft along an axis of the model are three.
+        """
+        n, rows, columns = self.n, [], []
+        for A, down, right in ((self.M, 0, 0), (self.C, 0, 0), (self.K, 0, 0), (self.rows, n, 0), (self.columns, 0, n)):
+            A = A.tocoo()
+            some = A.data != 0.0
+            rows.append(A.row[some] + down)
+            columns.append(A.col[some] + right)
+        row, column = np.concatenate(rows), np.concatenate(columns)
+        linked = csr_matrix((np.ones(row.size, bool), (row, column)), shape=(n + self.m, n + self.m))
+        number, of = connected_components(linked, directed=False)
+        return [(np.flatnonzero(of[:n] == i), np.flatnonzero(of[n:] == i)) for i in range(number)]
+
+    def part(self, unknowns: np.ndarray, rows: np.ndarray) -> QuadraticPencil:
+        """Return the pencil of some unknowns and constraints, to which nothing couples the others."""
+        other = copy(self)
+        for name in ("full", "moving", "_kept"):
+            other.__dict__.pop(name, None)
+        other.M, other.C, other.K = (A[unknowns][:, unknowns] for A in (self.M, self.C, self.K))
+        other.MT, other.CT, other.KT = (A.T for A in (other.M, other.C, other.K))
+        other.rows, other.columns = self.rows[rows][:, unknowns], self.columns[unknowns][:, rows]
+        other.n, other.m = unknowns.size, rows.size
+        other.constraints = int((rows < self.constraints).sum())
+        other.d = self.d[unknowns]
+        return other
+
     def multipliers(self, y: np.ndarray) -> np.ndarray:
         """Return the multipliers (m, k) in given units from scaled ones; those of dependent rows are zero."""
         out = np.zeros((self.keep.size, y.shape[1]), y.dtype)
         out[self.keep] = y[: self.constraints] / self.norm[:, None]
         return out
+
+    @cached_property
+    def moving(self) -> int:
+        """Return the number of unknowns with masses (or dampers, where there are no masses)."""
+        for A in (self.M, self.C):
+            used = np.bincount(A.indices, minlength=self.n) + np.diff(A.indptr)
+            if used.any():
+                break
+        return int((used > 0).sum())
 
     @cached_property
     def full(self) -> tuple[np.ndarray, ...]:
