@@ -185,11 +185,16 @@ def _apart(pencil: QuadraticPencil, unknowns: np.ndarray, size: float) -> tuple[
     return found, motions
 
 
+def _symmetric(A: np.ndarray) -> bool:
+    """Return whether a matrix is real and symmetric up to rounding."""
+    return np.isrealobj(A) and bool(np.abs(A - A.T).max() <= _ROUND_OFF * np.abs(A).max())
+
+
 def _real_modes(part: _Part) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """Return all finite eigenvalues p (k,) of a part with right and left vectors (j, k) from its real modes; None where
     it has none: M, C and K are not symmetric, K is not positive definite, or C is not diagonal in the modes."""
     M, C, K = part.M, part.C, part.K
-    if not all(np.isrealobj(A) and np.abs(A - A.T).max() <= _ROUND_OFF * np.abs(A).max() for A in (M, C, K)):
+    if not all(_symmetric(A) for A in (M, C, K)):
         return None
     try:
         mu, X = scipy.linalg.eigh(M, K, check_finite=False)  # mu: 1 / w^2, so that the lowest modes are the exact ones
@@ -363,6 +368,7 @@ def _without_motions(
             continue
         u, _, vt = np.linalg.svd(part.K)
         v, u = vt[a.size - r :].conj().T, u[:, a.size - r :].conj()
+        u = v if _symmetric(part.M) and _symmetric(part.K) else u
         own = Motions.of(pencil, part.padded(pencil.n, part.Z @ v), part.padded(pencil.n, part.W @ u))
         motions.append(own)
         acting = max(np.abs(part.C @ v).max(), np.abs(u.T @ part.C).max())
