@@ -8,7 +8,9 @@ Lanczos method only the matrices, the factors and the judgement of pairs, so tha
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -32,14 +34,15 @@ from fem_mbs.solvers.linear.saddle import null_space
 
 __all__ = ["apart", "dense_modes"]
 
-_NULL = 2e-14  # singular values of K, over the largest, that are zero but for rounding
+_NULL = 2e-14  # singular values of K, over its largest norm, that are zero but for rounding
 _SMALL = 1e-5  # times that frequency: its square next to zeros is beyond what the matrices resolve
 #: Shift beside zero, times the same frequency, and reciprocal condition numbers from which on it is of use.
 _SHIFT, _REGULAR = 1e-3, 1e-9
 #: Shifts that are no eigenvalues, and the reciprocal condition number of a singular matrix there.
 _GENERIC, _SINGULAR = (1e-3 + 4e-4j, 0.61 + 0.37j), 1e-18
-#: Unknowns up to which parts with real modes are solved by themselves, and entries of K up to which they are sought.
-_APART, _ENTRIES = 200, 200_000
+#: Unknowns up to which parts with real modes are solved by themselves; parts and entries of K up to which these are
+#: sought.
+_APART, _PARTS, _ENTRIES = 200, 20, 200_000
 _ROUND_OFF = 1e-14  # of the largest entry
 _FULL = 150  # rows up to which the matrix next to an eigenvalue is factored as a full one
 _LARGE = 1e4  # times the median frequency of single unknowns: may be an infinite eigenvalue that rounding has moved
@@ -146,9 +149,12 @@ def _parts(pencil: QuadraticPencil) -> list[_Part]:
     return [part for part in found if part.K.size]
 
 
-def apart(pencil: QuadraticPencil) -> tuple[Pairs, list[Motions], np.ndarray, np.ndarray]:
-    """Return all pairs p, Im p >= 0, and rigid-body motions of the small parts of a pencil that have real modes, as
-    torsion and extension of a shaft; and the numbers of the unknowns and constraints of all that is left.
+def apart(
+    pencil: QuadraticPencil, key: Callable[..., Any], count: int
+) -> tuple[Pairs, list[Motions], np.ndarray, np.ndarray]:
+    """Return the first ``count`` pairs by ``key``(p), Im p >= 0, and rigid-body motions of each small part of a pencil
+    that has real modes, as torsion and extension of a shaft; and the numbers of the unknowns and constraints of all
+    that is left.
 
     The free spin of a rotor is among these motions: what is left needs no shift beside zero then.
     """
@@ -156,20 +162,22 @@ def apart(pencil: QuadraticPencil) -> tuple[Pairs, list[Motions], np.ndarray, np
     left, rows = np.ones(pencil.n, bool), np.arange(pencil.m)
     if not pencil.real or pencil.motions is not None or pencil.K.nnz > _ENTRIES:
         return pairs[0], [], np.flatnonzero(left), rows
-    size = float(abs(pencil.K).max())
-    for unknowns, own in pencil.parts():
-        found = None if own.size or unknowns.size > _APART else _apart(pencil, unknowns, size)
+    size, parts = float(np.abs(pencil.K.data).max(initial=0.0)), pencil.parts()
+    for unknowns, own in parts if 1 < len(parts) <= _PARTS else []:
+        found = None if own.size or unknowns.size > _APART else _apart(pencil, unknowns, size, key, count)
         if found is not None:
             left[unknowns] = False
             pairs.append(found[0].among(pencil, unknowns, own))
             motions += [a.among(pencil, unknowns) for a in found[1]]
-    if left.any() and not pencil.part(np.flatnonzero(left), rows).moving:
+    if left.any() and not (pencil.M[left].nnz or pencil.C[left].nnz):
         return pairs[0], [], np.arange(pencil.n), rows  # nothing but massless unknowns
     return Pairs.join(pairs), motions, np.flatnonzero(left), rows
 
 
-def _apart(pencil: QuadraticPencil, unknowns: np.ndarray, size: float) -> tuple[Pairs, list[Motions]] | None:
-    """Return the pairs p, Im p >= 0, and the motions of one part; None where it has no real modes."""
+def _apart(
+    pencil: QuadraticPencil, unknowns: np.ndarray, size: float, key: Callable[..., Any], count: int
+) -> tuple[Pairs, list[Motions]] | None:
+    """Return the pairs and motions of one part as `apart` does; None where it has no real modes."""
     own = pencil.part(unknowns, np.zeros(0, int))
     held, taken, motions = _without_motions(own, [_Part.free(np.arange(own.n), *own.full[:3])], size)
     if len(taken) < len(motions):
@@ -179,7 +187,9 @@ def _apart(pencil: QuadraticPencil, unknowns: np.ndarray, size: float) -> tuple[
         modes = _real_modes(part)
         if modes is None:
             return None
-        p, x, w = (a[..., modes[0].imag >= 0.0] for a in modes)
+        wanted = modes[0].imag >= 0.0
+        wanted[wanted] = key(modes[0][wanted]) <= farthest(own, modes[0][wanted], key, count)
+        p, x, w = (a[..., wanted] for a in modes)
         none = np.zeros((0, p.size), complex)
         found = Pairs(p, (part.Z @ x).astype(complex), none, (part.W @ w).astype(complex), none)
     return found, motions
@@ -357,18 +367,14 @@ def _without_motions(
 ) -> tuple[list[_Part], list[Motions], list[Motions]]:
     """Return parts without the rigid-body motions from the null spaces of K on which C does not act, these motions,
     and all motions; ``size``: least scale of singular values."""
-    sizes = [np.linalg.svd(part.K, compute_uv=False) for part in parts]
-    least = _NULL * max((float(a.max()) for a in sizes), default=0.0)
-    least = max(least, _NULL * size)
+    norms = [float(np.abs(part.K).sum(axis=0).max()) for part in parts]
+    least = _NULL * max([size, *norms])
     found, taken, motions = [], [], []
-    for part, a in zip(parts, sizes, strict=True):
-        r = int((a <= least).sum())
-        if r == 0:
+    for part, norm in zip(parts, norms, strict=True):
+        v, u = _null_vectors(part, norm, least)
+        if not v.shape[1]:
             found.append(part)
             continue
-        u, _, vt = np.linalg.svd(part.K)
-        v, u = vt[a.size - r :].conj().T, u[:, a.size - r :].conj()
-        u = v if _symmetric(part.M) and _symmetric(part.K) else u
         own = Motions.of(pencil, part.padded(pencil.n, part.Z @ v), part.padded(pencil.n, part.W @ u))
         motions.append(own)
         acting = max(np.abs(part.C @ v).max(), np.abs(u.T @ part.C).max())
@@ -379,6 +385,20 @@ def _without_motions(
         else:
             found.append(replace(part, zeros=own.zeros))
     return [part for part in found if part.K.size], taken, motions
+
+
+def _null_vectors(part: _Part, norm: float, least: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return right and left vectors v, u (j, r) of K with singular values up to ``least``, K v = u^T K = 0; ``norm``:
+    of K."""
+    n = len(part.K)
+    if _regularity(part.K)[0] * norm > least * np.sqrt(n):  # by bounds of the least singular value
+        return np.zeros((n, 0)), np.zeros((n, 0))
+    if _symmetric(part.M) and _symmetric(part.K):
+        sizes, vectors = np.linalg.eigh(part.K)
+        v = vectors[:, np.abs(sizes) <= least]
+        return v, v
+    u, sizes, vt = np.linalg.svd(part.K)
+    return vt[sizes <= least].conj().T, u[:, sizes <= least].conj()
 
 
 def _judged(

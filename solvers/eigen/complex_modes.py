@@ -37,7 +37,6 @@ from fem_mbs.solvers.eigen.complex_pairs import (
     Pairs,
     assemble,
     both_residuals,
-    farthest,
     improved,
     null_space_near,
     rescued,
@@ -159,17 +158,19 @@ class _ComplexProblem:
         self.begun: TwoSidedLanczos | None = None  # about the shift that has just been found
         self.space: GalerkinSubspace | None = None  # the same, where only the symmetric part has factors
         self.motions = None if pencil.motions is None else Motions.of(pencil, *pencil.motions)
+        self.others = np.zeros(0)  # distances of eigenvalues of parts that are solved apart, rising
 
     # --- nearest ---------------------------------------------------------------------------------------------------
     def nearest(self, count: int, near: complex, shift: complex | None) -> ComplexModes:
         distance = lambda p: np.abs(p - near)  # noqa: E731
         whole = self.pencil
-        pairs, motions, *left = apart(whole)
+        pairs, motions, *left = apart(whole, distance, count)
         if pairs.p.size == 0:
             return self._result(self._nearest(count, near, shift), distance, count)
-        pairs = improved(whole, pairs.take(distance(pairs.p) <= farthest(whole, pairs.p, distance, count)))
+        pairs = improved(whole, pairs)
         if left[0].size:
             self.pencil = whole.part(*left)
+            self.others = np.sort(distance(np.concatenate((pairs.p, pairs.p[pairs.p.imag > 0.0].conj()))))
             pairs = Pairs.join([pairs, self._nearest(count, near, shift).among(whole, *left)])
             if self.motions is not None:
                 motions = [*motions, self.motions.among(whole, left[0])]
@@ -303,7 +304,7 @@ class _ComplexProblem:
             order = np.lexsort((-p.imag, distance(p)))
             p, some = p[order], some[order]
             zero = self._zeros(inverse, p, lambda i: lanczos.D[: self.pencil.n] @ ritz.right[:, some[i]])  # noqa: B023
-            need, complete = self._need(p, zero, count, inverse)
+            need, complete = self._need(p, zero, count, inverse, distance)
             errors = lanczos.estimates(ritz, some[:need])
             done = errors < max(_CONVERGED, min(lanczos.noise, _ROUGH))
             full = lanczos.steps == most
@@ -355,7 +356,7 @@ class _ComplexProblem:
             order = np.lexsort((-ritz.p.imag, distance(ritz.p)))
             p, right, left = ritz.p[order], ritz.right[:, order], ritz.left[:, order]
             zero = self._zeros(inverse, p, lambda i: space.vectors(right[:, i]))  # noqa: B023
-            need, complete = self._need(p, zero, count, inverse)
+            need, complete = self._need(p, zero, count, inverse, distance)
             if not complete:
                 return None  # few modes: the recurrence finds all that there are
             upper = np.flatnonzero(~zero[:need] & (p[:need].imag >= 0.0))
@@ -425,11 +426,10 @@ class _ComplexProblem:
             zero[some] = np.abs(p[some]) ** 2 * kinetic <= _STRAIN * strain
         return zero
 
-    @staticmethod
-    def _need(p: np.ndarray, zero: np.ndarray, count: int, inverse: Inverse) -> tuple[int, bool]:
-        """Return how many of the sorted values hold ``count`` elastic ones and whole pairs; whether there are that
-        many."""
-        elastic = np.cumsum(~zero)
+    def _need(self, p: np.ndarray, zero: np.ndarray, count: int, inverse: Inverse, distance) -> tuple[int, bool]:
+        """Return how many of the sorted values hold, with those of other parts, ``count`` elastic ones and whole pairs;
+        whether there are that many."""
+        elastic = np.cumsum(~zero) + np.searchsorted(self.others, distance(p))
         need = int(np.searchsorted(elastic, count)) + 1
         if need > p.size:
             return p.size, False

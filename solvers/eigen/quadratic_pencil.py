@@ -33,7 +33,7 @@ from fem_mbs.solvers.linear.redundancy import independent_rows
 from fem_mbs.solvers.linear.saddle_factors import SINGULAR_GROWTH, SingularShift, supernodal
 from fem_mbs.solvers.linear.service import factor
 
-__all__ = ["Inverse", "QuadraticPencil", "absolutely", "inexact", "magnitudes", "times"]
+__all__ = ["Inverse", "QuadraticPencil", "absolutely", "inexact", "magnitudes", "selected", "times"]
 
 _SEED = 5
 _SMALL = 200_000  # entries of K up to which absolute values of matrices are kept
@@ -196,22 +196,22 @@ class QuadraticPencil:
         Bending, torsion and extension of a straight shaft along an axis of the model are three.
         """
         n, rows, columns = self.n, [], []
-        for A, down, right in ((self.M, 0, 0), (self.C, 0, 0), (self.K, 0, 0), (self.rows, n, 0), (self.columns, 0, n)):
-            A = A.tocoo()
+        constraints = ((self.rows, n, 0), (self.columns, 0, n)) if self.m else ()
+        for A, down, right in ((self.M, 0, 0), (self.C, 0, 0), (self.K, 0, 0), *constraints):
             some = A.data != 0.0
-            rows.append(A.row[some] + down)
-            columns.append(A.col[some] + right)
+            rows.append(np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))[some] + down)
+            columns.append(A.indices[some] + right)
         row, column = np.concatenate(rows), np.concatenate(columns)
         linked = csr_matrix((np.ones(row.size, bool), (row, column)), shape=(n + self.m, n + self.m))
         number, of = connected_components(linked, directed=False)
         return [(np.flatnonzero(of[:n] == i), np.flatnonzero(of[n:] == i)) for i in range(number)]
 
     def part(self, unknowns: np.ndarray, rows: np.ndarray) -> QuadraticPencil:
-        """Return the pencil of some unknowns and constraints, to which nothing couples the others."""
+        """Return the pencil of some ascending unknowns and constraints, to which nothing couples the others."""
         other = copy(self)
         for name in ("full", "moving", "_kept"):
             other.__dict__.pop(name, None)
-        other.M, other.C, other.K = (A[unknowns][:, unknowns] for A in (self.M, self.C, self.K))
+        other.M, other.C, other.K = (selected(A, unknowns) for A in (self.M, self.C, self.K))
         other.MT, other.CT, other.KT = (A.T for A in (other.M, other.C, other.K))
         other.rows, other.columns = self.rows[rows][:, unknowns], self.columns[unknowns][:, rows]
         other.n, other.m = unknowns.size, rows.size
@@ -298,6 +298,16 @@ def absolutely(A: csr_matrix, x: np.ndarray, transposed: bool = False) -> np.nda
 def magnitudes(A: csr_matrix) -> csr_matrix:
     """Return |A|, which shares its pattern with A."""
     return csr_matrix((np.abs(A.data), A.indices, A.indptr), shape=A.shape)
+
+
+def selected(A: csr_matrix, dofs: np.ndarray) -> csr_matrix:
+    """Return rows and columns of ascending ``dofs`` (n,) of a matrix (N, N)."""
+    number = np.full(A.shape[0], -1, A.indices.dtype)
+    number[dofs] = np.arange(dofs.size)
+    columns = number[A.indices]
+    keep = (columns >= 0) & np.repeat(number >= 0, np.diff(A.indptr))
+    indptr = np.concatenate(([0], np.cumsum(keep)))[A.indptr]
+    return csr_matrix((A.data[keep], columns[keep], np.append(indptr[dofs], indptr[-1])), shape=(dofs.size,) * 2)
 
 
 def times(A: Any, x: np.ndarray) -> np.ndarray:
