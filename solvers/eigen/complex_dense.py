@@ -191,7 +191,7 @@ def _apart(
         wanted[wanted] = key(modes[0][wanted]) <= farthest(own, modes[0][wanted], key, count)
         p, x, w = (a[..., wanted] for a in modes)
         none = np.zeros((0, p.size), complex)
-        found = Pairs(p, (part.Z @ x).astype(complex), none, (part.W @ w).astype(complex), none)
+        found = Pairs(p, part.Z @ x, none, part.W @ w, none)
     return found, motions
 
 
@@ -219,7 +219,7 @@ def _real_modes(part: _Part) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None
     # mu p^2 + d p + 1 = 0
     root = np.sqrt((d**2 - 4.0 * mu).astype(complex))
     small = -2.0 / (d + np.where(d < 0.0, -root, root))
-    x = np.hstack((X, X))
+    x = np.hstack((X, X)).astype(complex)
     return np.concatenate((small, 1.0 / (mu * small))), x, x
 
 
