@@ -169,7 +169,7 @@ def apart(
             left[unknowns] = False
             pairs.append(found[0].among(pencil, unknowns, own))
             motions += [a.among(pencil, unknowns) for a in found[1]]
-    if left.any() and not (pencil.M[left].nnz or pencil.C[left].nnz):
+    if left.any() and not any(np.diff(A.indptr)[left].any() for A in (pencil.M, pencil.C)):
         return pairs[0], [], np.arange(pencil.n), rows  # nothing but massless unknowns
     return Pairs.join(pairs), motions, np.flatnonzero(left), rows
 

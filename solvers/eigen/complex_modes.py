@@ -158,6 +158,7 @@ class _ComplexProblem:
         self.begun: TwoSidedLanczos | None = None  # about the shift that has just been found
         self.space: GalerkinSubspace | None = None  # the same, where only the symmetric part has factors
         self.motions = None if pencil.motions is None else Motions.of(pencil, *pencil.motions)
+        self.polished = False  # whether the last pairs have been found to have the residuals that are wanted
         self.others = np.zeros(0)  # distances of eigenvalues of parts that are solved apart, rising
 
     # --- nearest ---------------------------------------------------------------------------------------------------
@@ -182,12 +183,14 @@ class _ComplexProblem:
         inverse = self._inverse(near, shift, count)
         self.shifts.append(inverse.s)
         distance = lambda p: np.abs(p - near)  # noqa: E731
+        self.polished = False
         pairs = self._search_space(inverse, count, distance) if inverse.approximate else None
         self.space = None
         pairs = self._search(inverse, count, distance) if pairs is None else pairs
         if self.pencil.motions is None:
             pairs = self._without_zeros(inverse, pairs)
-        pairs = rescued(self.pencil, upper_half(pairs, inverse), self.tolerance)
+        pairs = upper_half(pairs, inverse)
+        pairs = pairs if self.polished else rescued(self.pencil, pairs, self.tolerance)
         return improved(self.pencil, pairs)
 
     def _result(self, pairs: Pairs, key, count: int, covered=None) -> ComplexModes:
@@ -412,7 +415,8 @@ class _ComplexProblem:
             worst = off[far].max(initial=0.0)
             if worst < least:
                 best, least, before = pairs, worst, least
-            if worst <= 1.0 or worst > 0.5 * before:
+            self.polished = least <= 1.0
+            if self.polished or worst > 0.5 * before:
                 break
         return best
 

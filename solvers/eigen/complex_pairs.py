@@ -235,7 +235,7 @@ def unknown(pairs: Pairs, known: np.ndarray) -> Pairs:
 
 def _quotients(pencil: QuadraticPencil, p: np.ndarray, x: np.ndarray, w: np.ndarray) -> np.ndarray:
     """Return the roots (k,) of w.L(p) x = 0 nearest to p, for vectors x, w (n, k); p where there is none."""
-    k, c, m = (np.einsum("ik,ik->k", w, times(a, x)) for a in (pencil.K, pencil.C, pencil.M))
+    k, c, m = (np.einsum("ik,ik->k", w, times(A, x)) for A in pencil.operators[::-1])
     for _ in range(2):
         slope = 2.0 * p * m + c
         usable = np.abs(slope) > _DEFECTIVE * (np.abs(2.0 * p * m) + np.abs(c))

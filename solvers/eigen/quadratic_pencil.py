@@ -37,6 +37,7 @@ __all__ = ["Inverse", "QuadraticPencil", "absolutely", "inexact", "magnitudes", 
 
 _SEED = 5
 _SMALL = 200_000  # entries of K up to which absolute values of matrices are kept
+_FULL = 150  # unknowns up to which products are those of full arrays
 _HELD = 1e-3  # least frequency of an unknown that counts as held, over the upper quartile
 
 
@@ -209,11 +210,13 @@ class QuadraticPencil:
     def part(self, unknowns: np.ndarray, rows: np.ndarray) -> QuadraticPencil:
         """Return the pencil of some ascending unknowns and constraints, to which nothing couples the others."""
         other = copy(self)
-        for name in ("full", "moving", "_kept"):
+        for name in ("full", "moving", "operators", "_kept"):
             other.__dict__.pop(name, None)
         other.M, other.C, other.K = (selected(A, unknowns) for A in (self.M, self.C, self.K))
         other.MT, other.CT, other.KT = (A.T for A in (other.M, other.C, other.K))
-        other.rows, other.columns = self.rows[rows][:, unknowns], self.columns[unknowns][:, rows]
+        other.rows, other.columns = csr_matrix((0, unknowns.size)), csr_matrix((unknowns.size, 0))
+        if rows.size:
+            other.rows, other.columns = self.rows[rows][:, unknowns], self.columns[unknowns][:, rows]
         other.n, other.m = unknowns.size, rows.size
         other.constraints = int((rows < self.constraints).sum())
         other.d = self.d[unknowns]
@@ -239,6 +242,11 @@ class QuadraticPencil:
         """Return M, C, K, rows and columns (scaled) as full arrays, of small problems."""
         return tuple(a.toarray() for a in (self.M, self.C, self.K, self.rows, self.columns))
 
+    @cached_property
+    def operators(self) -> tuple[Any, Any, Any]:
+        """Return M, C, K (scaled) for products: full arrays of small problems, for which fewer calls are made."""
+        return self.full[:3] if self.n <= _FULL else (self.M, self.C, self.K)
+
     def shifted(self, s: complex) -> csr_matrix:
         """Return K + s C + s^2 M (scaled)."""
         return csc_matrix(self.K + s * self.C + s**2 * self.M)
@@ -247,12 +255,12 @@ class QuadraticPencil:
         self, p: np.ndarray, x: np.ndarray, transposed: bool = False
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return K x, p C x, p^2 M x (n, k) of pairs p (k,), x (n, k)."""
-        M, C, K = (self.MT, self.CT, self.KT) if transposed else (self.M, self.C, self.K)
+        M, C, K = (A.T if transposed else A for A in self.operators)
         return times(K, x), times(C, x) * p, times(M, x) * p**2
 
     @cached_property
     def _kept(self) -> list[csr_matrix]:
-        return [abs(a) for a in (self.K, self.C, self.M)]
+        return [abs(A) for A in self.operators[::-1]]
 
     @property
     def absolute(self) -> list[csr_matrix]:
@@ -285,8 +293,8 @@ class QuadraticPencil:
 
     def products(self, p: np.ndarray, w: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Return w_i.((p_i + p_j) M + C) x_j (k, k): diagonal for pairs of different p, with w.L'(p) x on it."""
-        m = w.T @ times(self.M, x)
-        return (p[:, None] + p[None, :]) * m + w.T @ times(self.C, x)
+        M, C, _ = self.operators
+        return (p[:, None] + p[None, :]) * (w.T @ times(M, x)) + w.T @ times(C, x)
 
 
 def absolutely(A: csr_matrix, x: np.ndarray, transposed: bool = False) -> np.ndarray:
@@ -312,7 +320,7 @@ def selected(A: csr_matrix, dofs: np.ndarray) -> csr_matrix:
 
 def times(A: Any, x: np.ndarray) -> np.ndarray:
     """Return A x (n, k), without a complex copy of a real matrix."""
-    if np.iscomplexobj(A.data) or not np.iscomplexobj(x):
+    if isinstance(A, np.ndarray) or np.iscomplexobj(A.data) or not np.iscomplexobj(x):
         return A @ x
     parts = A @ np.hstack((x.real, x.imag))
     return parts[:, : x.shape[1]] + 1j * parts[:, x.shape[1] :]
