@@ -89,14 +89,16 @@ class QuadraticPencil:
         self.M, self.C, self.K = (_scaled(a, self.d, self.omega**k) for a, k in ((M, 2), (C, 1), (K, 0)))
         self.M.eliminate_zeros()
         self.keep = independent_rows(G, 1.0 / self.d) if G.shape[0] else np.zeros(0, bool)
-        D = diags(self.d)
-        rows = csr_matrix(G[np.flatnonzero(self.keep)] @ D)
-        self.norm = np.sqrt(np.asarray(abs(rows).power(2).sum(axis=1)).ravel())
-        self.rows = csr_matrix(diags(1.0 / self.norm) @ rows) if rows.shape[0] else rows
-        self.columns = csr_matrix(self.rows.T)
-        if columns is not None and self.norm.size:
-            self._check_columns(G, columns)
-            self.columns = csr_matrix(D @ columns[:, np.flatnonzero(self.keep)] @ diags(1.0 / self.norm))
+        self.norm, self.rows, self.columns = np.zeros(0), csr_matrix((0, n)), csr_matrix((n, 0))
+        if self.keep.any():
+            D = diags(self.d)
+            rows = csr_matrix(G[np.flatnonzero(self.keep)] @ D)
+            self.norm = np.sqrt(np.asarray(abs(rows).power(2).sum(axis=1)).ravel())
+            self.rows = csr_matrix(diags(1.0 / self.norm) @ rows)
+            self.columns = csr_matrix(self.rows.T)
+            if columns is not None:
+                self._check_columns(G, columns)
+                self.columns = csr_matrix(D @ columns[:, np.flatnonzero(self.keep)] @ diags(1.0 / self.norm))
         self.m = self.constraints = self.rows.shape[0]
         self.MT, self.CT, self.KT = (a.T for a in (self.M, self.C, self.K))  # columns: nothing is copied
         self.effort = Effort()
