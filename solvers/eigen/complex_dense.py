@@ -158,7 +158,8 @@ def apart(
 
     The free spin of a rotor is among these motions: what is left needs no shift beside zero then.
     """
-    pairs, motions = [Pairs.none(pencil)], []
+    pairs = [Pairs.none(pencil)]
+    motions: list[Motions] = []
     left, rows = np.ones(pencil.n, bool), np.arange(pencil.m)
     if not pencil.real or pencil.motions is not None or pencil.K.nnz > _ENTRIES:
         return pairs[0], [], np.flatnonzero(left), rows
@@ -369,7 +370,9 @@ def _without_motions(
     and all motions; ``size``: least scale of singular values."""
     norms = [float(np.abs(part.K).sum(axis=0).max()) for part in parts]
     least = _NULL * max([size, *norms])
-    found, taken, motions = [], [], []
+    found: list[_Part] = []
+    taken: list[Motions] = []
+    motions: list[Motions] = []
     for part, norm in zip(parts, norms, strict=True):
         v, u = _null_vectors(part, norm, least)
         if not v.shape[1]:
