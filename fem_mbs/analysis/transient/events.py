@@ -236,10 +236,13 @@ def run_events(
             remaining -= 1
             continue
         t = float(stepping.time(stepping.step + part))
-        events.stand(chunk)
         if part > _EARLY:
+            events.stand(chunk)
             at_once = 0
             on_chunk(chunk)
+        else:  # the row is that of a step which is not made: it is nothing to those that have not passed yet
+            for w in hits:
+                w.stand(w.read(chunk.record, chunk.ledger))
         at_once += 1
         if at_once > _AT_ONCE:
             raise AnalysisError(
@@ -307,6 +310,7 @@ def _go_on(events: Events, old: Stepping, new: Stepping, moved: np.ndarray) -> S
     that have changed."""
     work = new.state.work.copy()
     energy = float(old.energies(old.evaluate(*[np.array([new.t0])] * 3)[0])[:3].sum())
+    struck = events.switching.struck or bool(moved.any())
     closing = events.switching.take_closing()
     blow = None
     report = StartReport()
@@ -317,7 +321,7 @@ def _go_on(events: Events, old: Stepping, new: Stepping, moved: np.ndarray) -> S
     elif moved.any():
         report = consistent_velocities(events.compiled, new.state, new.t0, current=True)
     if closing or moved.any():
-        events.switching.turn(events.compiled, new.state)
+        events.switching.turn(events.compiled, new.state, struck)
     new.state.past[:] = 0.0
     new.redundancy.when = f"at t = {new.t0:.6g} s"
     new.begin()
