@@ -1,4 +1,4 @@
-"""Copies of sections that are not symmetric, of loads in axes of their parts, and of masses on turned bodies: images."""
+"""Copies of sections that are not symmetric, of loads in axes of their parts, of masses on turned bodies: images."""
 
 from __future__ import annotations
 
