@@ -109,3 +109,20 @@ def test_a_spring_takes_its_table_as_an_array():
     m.sensor("way", "displacement", on="a")
     m.static_step()
     np.testing.assert_allclose(solve(m).sensor("way").values[-1, 0], -0.1, rtol=1e-9)
+
+
+def test_options_of_steps_stay_as_they_were_given():
+    m = rod()
+    m.fix("rod:start")
+    m.force("push", "rod:end", (0.0, 2.0))
+    m.force("more", "rod:end", (0.0, 5.0))
+    frequencies, loads, amplitudes = np.array([10.0, 20.0]), ["push"], {"push": 2.0}
+    m.harmonic_step(frequencies, loads=loads, amplitudes=amplitudes)
+    m.linear_static_step(loads=loads)
+    frequencies *= 7.0
+    loads.append("more")
+    amplitudes["push"] = 9.0
+    m.sensor("way", "displacement", on="rod:end")
+    results = solve(m)
+    np.testing.assert_array_equal(results.steps[0].time, [10.0, 20.0])
+    assert results.sensor("way", 1).values[-1, 1] == pytest.approx(2.0 / (3.0 * 2e11 * 0.02 * 0.03**3 / 12.0), rel=1e-2)
