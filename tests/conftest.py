@@ -121,19 +121,20 @@ def _seconds() -> dict[str, float]:
 
 
 def _subject(item: pytest.Item) -> int:
-    """Place of the element type of a contract test in their list."""
-    return item.callspec.indices.get("subject", 0) if hasattr(item, "callspec") else 0
+    """Place of the element type of a contract test in the registry."""
+    subject = item.callspec.params.get("subject") if hasattr(item, "callspec") else None
+    return 0 if subject is None else subject.place
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest leaves out what `-m "not long"` names
 def pytest_collection_modifyitems(config, items):
-    """Mark what takes long, and sort for several workers: everyday tests, long tests with the longest first, and the
-    contract for more seeds and cells, whose many short tests let all workers end together.
+    """Mark what takes long, and sort for several workers: everyday tests, the contract of compiled kernels, and the
+    other long tests with the longest first, so that all workers end together.
 
     With ``--dist worksteal`` each worker starts on its own contiguous part of the list: the parts hold equal shares of
-    each kind.  Everyday tests begin with the contract, which compiles all element types; it is sorted by them, so that
-    workers compile different types and find those of the others on disk.  Worker 0 compiles the time stepping before
-    that, in a test that needs it.
+    each kind.  Worker 0 begins with the time stepping, which most tests need, and compiles it; the others begin with
+    the everyday contract, which compiles nothing, and find it on disk.  The long contract is sorted by element types,
+    so that workers compile different types.
     """
     seconds = _seconds()
     for item in items:
@@ -143,7 +144,7 @@ def pytest_collection_modifyitems(config, items):
     if workers == 1:
         return
     stepping: list[pytest.Item] = []
-    kinds: dict[str, list[pytest.Item]] = {"contract": [], "everyday": [], "long": [], "long contract": []}
+    kinds: dict[str, list[pytest.Item]] = {"contract": [], "everyday": [], "long contract": [], "long": []}
     for item in items:
         long = item.get_closest_marker("long") is not None
         if item.path.name == "test_work.py" and not long:
