@@ -95,7 +95,7 @@ def pytest_collection_modifyitems(config, items):
     """
     taken = {} if config.getoption("--write-seconds") else seconds()
     for item in items:
-        if item.nodeid in taken and not item.get_closest_marker("long"):
+        if item.nodeid in taken and not any(map(item.get_closest_marker, ("long", "everyday"))):
             item.add_marker(pytest.mark.long)
     workers = getattr(config, "workerinput", {}).get("workercount", 1)
     if workers == 1:

@@ -2,7 +2,8 @@
 
 A test takes its own seconds of a processor with compiled kernels, and its share of the compilation of these: the
 everyday tests that need a kernel of an element share what it takes to compile, in equal parts.  So a test of something
-common pays for itself alone, and one of something rare for its kernels too.
+common pays for itself alone, and one of something rare for its kernels too.  Tests that are marked `everyday` stay with
+the everyday tests; what they need costs the others nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import functools
 import json
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,7 @@ def share_out(
     needed: Mapping[str, Sequence[str]],
     cost: Mapping[str, float],
     users: Mapping[str, int],
+    staying: Collection[str] = (),
 ) -> tuple[dict[str, float], dict[str, int]]:
     """Return the tests that take long with what they take, and how many everyday tests need each kernel.
 
@@ -53,12 +55,15 @@ def share_out(
         needed: kernels that the tests need.
         cost: seconds of kernels.
         users: how many everyday tests need the kernels, as far as it is known.
+        staying: tests that are everyday tests whatever they take.
     """
+    paid = {kernel for name in staying for kernel in needed[name]}
     long: dict[str, float] = {}
     while True:
         everyday = [name for name in taken if name not in long]
         count = Counter(kernel for name in everyday for kernel in needed[name]) | Counter(users)
-        whole = {name: taken[name] + sum(cost[k] / count[k] for k in needed[name]) for name in everyday}
+        shares = {kernel: 0.0 if kernel in paid else cost[kernel] / n for kernel, n in count.items() if kernel in cost}
+        whole = {name: taken[name] + sum(shares[k] for k in needed[name]) for name in everyday if name not in staying}
         longer = {name: both for name, both in whole.items() if both >= LONG}
         if not longer:
             return long, dict(count)
@@ -111,11 +116,14 @@ class Seconds:
         self._taken: dict[str, float] = {}
         self._marked: dict[str, float] = {}  # tests that are marked as long in their modules
         self._needed: dict[str, list[str]] = {}
+        self._staying: set[str] = set()
 
     def pytest_runtest_logreport(self, report):
         if report.when == "teardown":
             (self._marked if "long" in report.keywords else self._taken)[report.nodeid] = report.processor_seconds
             self._needed[report.nodeid] = report.kernels
+            if "everyday" in report.keywords:
+                self._staying.add(report.nodeid)
 
     def pytest_sessionfinish(self):
         from fem_mbs.machine_code import costs
@@ -123,7 +131,7 @@ class Seconds:
         names = sorted({kernel for kernels in self._needed.values() for kernel in kernels})
         cost = dict(zip(names, costs(names), strict=True))
         known = {} if self._all_tests else _table(_USERS)
-        long, users = share_out(self._taken, self._needed, cost, known)
+        long, users = share_out(self._taken, self._needed, cost, known, self._staying & self._taken.keys())
         long |= {name: own for name, own in self._marked.items() if own >= LONG}
         measured = {*self._taken, *self._marked}
         kept = {name: own for name, own in seconds().items() if name not in measured}

@@ -32,3 +32,11 @@ def test_a_part_of_the_tests_shares_with_all_others():
     long, users = share_out(taken, needed, {"kernel": 10.0 * LONG, "new": 0.5 * LONG}, {"kernel": 50})
     assert long == {}
     assert users == {"kernel": 50, "new": 1}
+
+
+def test_what_stays_pays_for_its_kernels():
+    taken = {"stays": 9.0 * LONG, "a": 0.0, "b": 0.0}
+    needed = {"stays": ["rare"], "a": ["rare"], "b": ["other"]}
+    long, users = share_out(taken, needed, {"rare": 9.0 * LONG, "other": 9.0 * LONG}, {}, ["stays"])
+    assert set(long) == {"b"}
+    assert users == {"rare": 2}

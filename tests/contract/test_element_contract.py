@@ -678,6 +678,7 @@ def compare_blocks(ke, reference, s, tolerance):
             small(a - b, max(np.abs(b).max(initial=0.0), 1e-4 * np.abs(ke).max()), tolerance)
 
 
+@pytest.mark.everyday
 @subjects(everyday=lambda name: True)
 @seeds()
 def test_contract_tangent_two_state(subject, seed):
@@ -700,6 +701,7 @@ def test_contract_tangent_one_state(subject, seed):
     compare_blocks(ke, differences(lambda d: s.moved(d).force()[0], s), s, tolerance)
 
 
+@pytest.mark.everyday
 @subjects(everyday=lambda name: True)
 @seeds(2)
 def test_contract_statics(subject, seed):
