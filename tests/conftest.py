@@ -100,24 +100,24 @@ def pytest_collection_modifyitems(config, items):
     workers = getattr(config, "workerinput", {}).get("workercount", 1)
     if workers == 1:
         return
-    stepping: list[pytest.Item] = []
-    kinds: dict[str, list[pytest.Item]] = {"contract": [], "everyday": [], "long contract": [], "long": []}
+    kinds: dict[str, list[pytest.Item]] = {"everyday": [], "contract": [], "long contract": [], "long": []}
     for item in items:
         long = item.get_closest_marker("long") is not None
-        if item.path.name == "test_work.py" and not long:
-            stepping.append(item)
-        elif item.path.parent.name == "contract":
+        if item.path.parent.name == "contract":
             kinds["long contract" if long else "contract"].append(item)
         else:
             kinds["long" if long else "everyday"].append(item)
+    kinds["everyday"].sort(key=lambda item: item.path.name != "test_work.py")  # a test of the time stepping
     for name in ("contract", "long contract"):
         kinds[name].sort(key=_subject)
     kinds["long"].sort(key=lambda item: -taken.get(item.nodeid, _MARKED))
-    items[:] = stepping
+    items.clear()
     for k in range(workers):
-        for name, tests in kinds.items():
-            first = k * len(tests) // workers
-            items += tests[k::workers] if name == "long" else tests[first : (k + 1) * len(tests) // workers]
+        first, second, *rest = kinds
+        for name in (first, second, *rest) if k == 0 else (second, first, *rest):
+            tests = kinds[name]
+            start = k * len(tests) // workers
+            items += tests[k::workers] if name == "long" else tests[start : (k + 1) * len(tests) // workers]
 
 
 @pytest.fixture(scope="session")
