@@ -55,8 +55,9 @@ test-all: $(READY)
 test-long: $(READY)
 	$(BIN)/python -m pytest -n auto --dist worksteal -m long $(PYTEST_ARGS)
 
-# All tests, in one process; writes what they take to tests/seconds.json, by which `make test` leaves out the long ones.
-test-seconds: $(READY)
+# All tests, in one process, with compiled kernels; writes what they take to tests/seconds.json, by which `make test` leaves
+# out the long ones.
+test-seconds: compile
 	$(BIN)/python -m pytest -q --write-seconds $(PYTEST_ARGS)
 
 versions: $(READY)

@@ -15,13 +15,13 @@ os.environ.setdefault("FEM_MBS_COMPILERS", "1")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 import gc  # noqa: E402
-import json  # noqa: E402
 import sys  # noqa: E402
 import time  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
+from seconds import SECONDS, Measured, Seconds, seconds  # noqa: E402
 
 sys.dont_write_bytecode = False
 
@@ -32,17 +32,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
 # --- what takes long -------------------------------------------------------------------------------------------------
-#: Tests that take 0.3 seconds or more, with the seconds of a processor that they have taken with compiled kernels.
-#: They count as long, as those do that are marked so in their module.  `make test-seconds` writes the file.
-_SECONDS = Path(__file__).with_name("seconds.json")
-_LONG = 0.3
 _MARKED = 5.0  # what tests may take that are marked in their modules and were not measured
 _NO_TIME = "the time for long tests is over"
-_BEGAN: pytest.StashKey[float] = pytest.StashKey()
 
 
 def pytest_addoption(parser):
-    parser.addoption("--write-seconds", action="store_true", help=f"write what tests take to {_SECONDS.name}")
+    parser.addoption("--write-seconds", action="store_true", help=f"write what tests take to {SECONDS.name}")
     parser.addoption("--long-until", type=float, help="Unix time after which no long test begins: the rest is skipped")
 
 
@@ -63,29 +58,11 @@ def pytest_runtest_setup(item):
         pytest.skip(_NO_TIME)
 
 
-def _processor() -> float:
-    """Seconds of a processor that this process and the processes it has waited for have taken."""
-    t = os.times()
-    return t.user + t.system + t.children_user + t.children_system
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item):
-    item.stash[_BEGAN] = _processor()
-    return (yield)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item):
-    report = yield
-    if report.when == "teardown":
-        report.processor_seconds = _processor() - item.stash[_BEGAN]  # sent to the process that writes the file
-    return report
-
-
 def pytest_configure(config):
-    if config.getoption("--write-seconds") and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(_Seconds())
+    if config.getoption("--write-seconds"):
+        config.pluginmanager.register(Measured())
+        if not hasattr(config, "workerinput"):
+            config.pluginmanager.register(Seconds(config.args_source is pytest.Config.ArgsSource.TESTPATHS))
 
 
 def pytest_terminal_summary(terminalreporter):
@@ -100,66 +77,47 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter.write_line(f"SKIPPED {len(late)} long tests: {_NO_TIME}")
 
 
-class _Seconds:
-    """Collect what tests have taken, here or in workers, and write it to the file at the end."""
-
-    def __init__(self) -> None:
-        self.taken: dict[str, float] = {}
-
-    def pytest_runtest_logreport(self, report):
-        if report.when == "teardown":
-            self.taken[report.nodeid] = report.processor_seconds
-
-    def pytest_sessionfinish(self):
-        table = {name: seconds for name, seconds in _seconds().items() if name not in self.taken}
-        table |= {name: round(seconds, 1) for name, seconds in self.taken.items() if seconds >= _LONG}
-        _SECONDS.write_text(json.dumps(dict(sorted(table.items())), indent=0) + "\n", "utf-8")
-
-
-def _seconds() -> dict[str, float]:
-    return json.loads(_SECONDS.read_text("utf-8")) if _SECONDS.is_file() else {}
-
-
 def _subject(item: pytest.Item) -> int:
-    """Place of the element type of a contract test in their list."""
-    return item.callspec.indices.get("subject", 0) if hasattr(item, "callspec") else 0
+    """Place of the element type of a contract test in the registry."""
+    subject = item.callspec.params.get("subject") if hasattr(item, "callspec") else None
+    return 0 if subject is None else subject.place
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest leaves out what `-m "not long"` names
 def pytest_collection_modifyitems(config, items):
-    """Mark what takes long, and sort for several workers: everyday tests, long tests with the longest first, and the
-    contract for more seeds and cells, whose many short tests let all workers end together.
+    """Mark what takes long (see `seconds`), and sort for several workers: everyday tests, the contract of compiled
+    kernels, and the other long tests with the longest first, so that all workers end together.
 
     With ``--dist worksteal`` each worker starts on its own contiguous part of the list: the parts hold equal shares of
-    each kind.  Everyday tests begin with the contract, which compiles all element types; it is sorted by them, so that
-    workers compile different types and find those of the others on disk.  Worker 0 compiles the time stepping before
-    that, in a test that needs it.
+    each kind.  Worker 0 begins with the time stepping, which most tests need, and compiles it; the others begin with
+    the everyday contract, which compiles nothing, and find it on disk.  The long contract is sorted by element types,
+    so that workers compile different types.
     """
-    seconds = _seconds()
+    taken = {} if config.getoption("--write-seconds") else seconds()
     for item in items:
-        if item.nodeid in seconds and not item.get_closest_marker("long"):
+        if item.nodeid in taken and not any(map(item.get_closest_marker, ("long", "everyday"))):
             item.add_marker(pytest.mark.long)
     workers = getattr(config, "workerinput", {}).get("workercount", 1)
     if workers == 1:
         return
-    stepping: list[pytest.Item] = []
-    kinds: dict[str, list[pytest.Item]] = {"contract": [], "everyday": [], "long": [], "long contract": []}
+    kinds: dict[str, list[pytest.Item]] = {"everyday": [], "contract": [], "long contract": [], "long": []}
     for item in items:
         long = item.get_closest_marker("long") is not None
-        if item.path.name == "test_work.py" and not long:
-            stepping.append(item)
-        elif item.path.parent.name == "contract":
+        if item.path.parent.name == "contract":
             kinds["long contract" if long else "contract"].append(item)
         else:
             kinds["long" if long else "everyday"].append(item)
+    kinds["everyday"].sort(key=lambda item: item.path.name != "test_work.py")  # a test of the time stepping
     for name in ("contract", "long contract"):
         kinds[name].sort(key=_subject)
-    kinds["long"].sort(key=lambda item: -seconds.get(item.nodeid, _MARKED))
-    items[:] = stepping
+    kinds["long"].sort(key=lambda item: -taken.get(item.nodeid, _MARKED))
+    items.clear()
     for k in range(workers):
-        for name, tests in kinds.items():
-            first = k * len(tests) // workers
-            items += tests[k::workers] if name == "long" else tests[first : (k + 1) * len(tests) // workers]
+        first, second, *rest = kinds
+        for name in (first, second, *rest) if k == 0 else (second, first, *rest):
+            tests = kinds[name]
+            start = k * len(tests) // workers
+            items += tests[k::workers] if name == "long" else tests[start : (k + 1) * len(tests) // workers]
 
 
 @pytest.fixture(scope="session")

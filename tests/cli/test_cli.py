@@ -45,6 +45,7 @@ def call(*arguments: str | Path, cwd: Path | None = None, timeout: float = 300.0
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=timeout, check=False)
 
 
+@pytest.mark.everyday
 def test_a_whole_session(tmp_path):
     """check, run, plot, animate, export: as in the README, from a folder of its own."""
     path = write(tmp_path, PLANE)
@@ -84,6 +85,15 @@ def test_help_is_quick_and_version(fem_mbs):
     code, out, _ = fem_mbs("--version")
     assert code == 0
     assert re.fullmatch(r"\d+\.\d+.*\n", out)
+
+
+@pytest.mark.everyday
+def test_validate_a_case(tmp_path, fem_mbs):
+    code, out, err = fem_mbs("validate", "mises_1923_truss", "--json", tmp_path / "rows.json")
+    assert (code, err) == (0, "")
+    rows = json.loads((tmp_path / "rows.json").read_text(encoding="utf-8"))
+    assert rows and all(row["pass"] for row in rows)
+    assert all(row["quantity"] in out for row in rows)
 
 
 def test_list_compiles_nothing(tmp_path):

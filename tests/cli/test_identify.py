@@ -208,6 +208,7 @@ def file(tmp_path_factory):
     return path
 
 
+@pytest.mark.everyday
 def test_model_file_and_command(file, tmp_path):
     sought = ["k", "body.bar.mass", "material.steel.density"]
     arguments = [word for name in sought for word in ("--of", name)]

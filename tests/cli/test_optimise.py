@@ -98,6 +98,7 @@ def test_mistakes(vary, options, message, file, tmp_path):
         optimise(file, vary, output=tmp_path / "out", **options)
 
 
+@pytest.mark.everyday
 def test_the_command(file, tmp_path):
     from typer.testing import CliRunner
 
@@ -196,6 +197,7 @@ def test_gradients_that_there_are_not(file, swing, tmp_path):
         )  # fmt: skip
 
 
+@pytest.mark.everyday
 def test_commands_with_derivatives(swing, tmp_path, monkeypatch):
     from typer.testing import CliRunner
 

@@ -383,6 +383,7 @@ def test_nothing_to_draw(tmp_path):
         plot_sweep(table, tmp_path / "a.png", ["f"])
 
 
+@pytest.mark.everyday
 # --- the command line ------------------------------------------------------------------------------------------------
 def test_the_command(pool, model, tmp_path, fem_mbs):
     out = tmp_path / "out"

@@ -79,6 +79,7 @@ def test_what_is_lost_is_said(part, tmp_path):
     assert lost_in("folder", part) == ["displacements and stresses of the mesh"]
 
 
+@pytest.mark.everyday
 def test_command(part, fem_mbs, tmp_path):
     source = write_part(tmp_path / "part.h5", part)
     code, out, err = fem_mbs("convert", source, tmp_path / "out.pch")

@@ -382,6 +382,7 @@ def call(*arguments) -> str:
     return result.output
 
 
+@pytest.mark.everyday
 def test_command(frame_file, tmp_path):
     out = tmp_path / "a" / "m.json"
     arguments = ("--mode", 2, "--to", 30, "--parameter", "density:beam", "--parameter", "height:cross", "--verify")

@@ -111,6 +111,7 @@ def test_results_in_memory_have_reports_and_files_of_others_stay(tmp_path):
         results.write_report()
 
 
+@pytest.mark.everyday
 def test_commands(folder, tmp_path, fem_mbs):
     code, out, err = fem_mbs("report", folder, "-o", tmp_path / "r.html")
     assert (code, err) == (0, "") and out.split() == [str(tmp_path / "r.html")]

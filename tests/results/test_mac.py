@@ -101,6 +101,7 @@ def test_what_cannot_be_compared_is_refused(tmp_path):
         mac(a, still)
 
 
+@pytest.mark.everyday
 def test_modes_of_a_beam_with_two_meshes(tmp_path):
     results = []
     for n in (8, 16):

@@ -194,6 +194,7 @@ def test_beside_parts_that_are_not_reduced(tmp_path):
     assert {block["name"]: block.get("region") for block in whole.header["blocks"]} == {"root": 0, "block": 1}
 
 
+@pytest.mark.everyday
 def test_commands(pendulum, fem_mbs, tmp_path):
     code, out, err = fem_mbs("stresses", pendulum.directory, "-n", 3)
     assert (code, err) == (0, "") and "von Mises" in out

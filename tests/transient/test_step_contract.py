@@ -122,6 +122,7 @@ def test_wrong_types_are_refused(kind, name, tmp_path):
     assert (told.value.key, told.value.value, len(model.steps)) == (name, date(2026, 1, 1), before)
 
 
+@pytest.mark.everyday
 @pytest.mark.parametrize("kind", KINDS)
 def test_summary_and_report(kind, made):
     """The summary follows the schema and the class of its kind, and comes back from JSON as it is."""
