@@ -87,16 +87,16 @@ def _modes(
     def key(p):
         return -p.real if which == "rightmost" else np.abs(p - near)
 
-    zeros, *raw, regular = _all(pencil, parts, deflate)
+    zeros, p, x, w, regular = _all(pencil, parts, deflate)
     if motions is not None and zeros > motions.zeros:
         motions = replace(motions, zeros=zeros)
-    keep = np.ones(raw[0].size, bool)
+    keep = np.ones(p.size, bool)
     if which == "rightmost" and reach is not None:
-        keep &= np.abs(raw[0].imag) <= reach
+        keep &= np.abs(p.imag) <= reach
     if pencil.real:
-        keep &= raw[0].imag >= 0.0
-    keep[keep] = key(raw[0][keep]) <= farthest(pencil, raw[0][keep], key, count)
-    found = _judged(pencil, *(a[..., keep] for a in (*raw, regular)), tolerance, zeros > 0)
+        keep &= p.imag >= 0.0
+    keep[keep] = key(p[keep]) <= farthest(pencil, p[keep], key, count)
+    found = _judged(pencil, p[keep], x[:, keep], w[:, keep], regular[keep], tolerance, zeros > 0)
     covered = (np.inf if reach is None else reach / pencil.time, np.inf) if which == "rightmost" else None
     return assemble(pencil, improved(pencil, found, keep=zeros > 0), motions, key, count, tolerance, [], covered)
 
@@ -224,7 +224,9 @@ def _real_modes(part: _Part) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None
     return np.concatenate((small, 1.0 / (mu * small))), x, x
 
 
-def _all(pencil: QuadraticPencil, parts: list[_Part], deflate: bool) -> list:
+def _all(
+    pencil: QuadraticPencil, parts: list[_Part], deflate: bool
+) -> tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the number of zero eigenvalues, and all other finite ones p (k,), with right and left vectors (n, k), and
     whether (k,) they are of a part that is regular for sure.
 
@@ -242,7 +244,7 @@ def _all(pencil: QuadraticPencil, parts: list[_Part], deflate: bool) -> list:
         right.append(part.padded(n, part.Z @ x))
         left.append(part.padded(n, part.W @ w))
         sure.append(np.full(p.size, regular))
-    return [zeros, np.concatenate(values), np.hstack(right), np.hstack(left), np.concatenate(sure)]
+    return zeros, np.concatenate(values), np.hstack(right), np.hstack(left), np.concatenate(sure)
 
 
 def _eigenpairs(part: _Part, deflate: bool) -> list:

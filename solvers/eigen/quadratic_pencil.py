@@ -248,7 +248,10 @@ class QuadraticPencil:
     @cached_property
     def operators(self) -> tuple[Any, Any, Any]:
         """Return M, C, K (scaled) for products: full arrays of small problems, for which fewer calls are made."""
-        return self.full[:3] if self.n <= _FULL else (self.M, self.C, self.K)
+        if self.n > _FULL:
+            return self.M, self.C, self.K
+        M, C, K, *_ = self.full
+        return M, C, K
 
     def shifted(self, s: complex) -> csr_matrix:
         """Return K + s C + s^2 M (scaled)."""
