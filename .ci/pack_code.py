@@ -1,4 +1,4 @@
-"""Compile kernels for the level of processors of `fem_mbs.packed_code` and write them to a folder.
+"""Compile kernels for the level of processors of `fem_mbs.compiling.packed_code` and write them to a folder.
 
     python .ci/pack_code.py FOLDER [KERNEL ...]      all kernels, if none is named
 
@@ -14,12 +14,12 @@ import pickle
 import sys
 from pathlib import Path
 
-from fem_mbs import packed_code
+from fem_mbs.compiling import packed_code
 
 
 def write(folder: Path, names: list[str]) -> int:
     """Write the code of kernels and what it was made for; return the number of kernels."""
-    from fem_mbs.compilation import all_kernels, compile_kernels
+    from fem_mbs.compiling.in_advance import all_kernels, compile_kernels
 
     kernels = [k for k in all_kernels() if not names or k.name in names]
     compile_kernels(kernels)

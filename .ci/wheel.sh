@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds a wheel of this checkout that brings its machine code (fem_mbs/packed_code), for this platform and version of Python.
+# Builds a wheel of this checkout that brings its machine code (fem_mbs/compiling/packed_code), for this platform and version of Python.
 #   .ci/wheel.sh DIST [KERNEL ...]         the folder for the wheel; kernels, if not all
 #   PLATFORM=manylinux_2_28_x86_64 ...     its platform tag, if it is not the one of this machine
 # The usual wheel, pip wheel ., has none and fits everywhere.  Compiling takes five minutes of one processor.
@@ -24,7 +24,7 @@ tar -cf - --exclude=./.venv --exclude=./.git --exclude=./build --exclude="*.egg-
 cp .ci/pack_code.py "$work"
 (cd "$work" && NUMBA_CACHE_DIR="$work/cache" "$python" pack_code.py "$work/packed_code" ${kernels[@]+"${kernels[@]}"})
 "$python" -m wheel unpack -d "$work/unpacked" "$work"/fem_mbs-*.whl
-cp -r "$work/packed_code" "$work"/unpacked/fem_mbs-*/fem_mbs/
+cp -r "$work/packed_code" "$work"/unpacked/fem_mbs-*/fem_mbs/compiling/
 rm "$work"/fem_mbs-*.whl
 "$python" -m wheel pack -d "$work" "$work"/unpacked/fem_mbs-*
 tag=$("$python" -c 'import sys; print("cp%d%d" % sys.version_info[:2])')

@@ -49,13 +49,13 @@ from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from fem_mbs.compiling.linking import compiled, keep, linked
+from fem_mbs.compiling.machine_code import KernelCache
+from fem_mbs.compiling.passes import uncounted
 from fem_mbs.late import dataclass
-from fem_mbs.linking import compiled, keep, linked
-from fem_mbs.machine_code import KernelCache
-from fem_mbs.passes import uncounted
 
 _HERE = Path(__file__).resolve().parent
-_NEUTRAL = _HERE / "machine_code.py"  # it keeps machine code and makes none
+_NEUTRAL = _HERE / "compiling" / "machine_code.py"  # it keeps machine code and makes none
 _IMPORT = re.compile(rb"^(?:from (fem_mbs[\w.]*) import (\([^)]*\)|[^\n]*)|import (fem_mbs[\w.]*))", re.MULTILINE)
 
 
@@ -332,7 +332,7 @@ def runner(function: Any, entries: float) -> Any:
 def inner(function):
     """Make a function callable from compiled code; called from Python it stays a Python function.
 
-    It raises no exception and prints nothing: see `fem_mbs.linking`.
+    It raises no exception and prints nothing: see `fem_mbs.compiling.linking`.
     """
     return linked(_distinct(function), error_model="numpy")
 

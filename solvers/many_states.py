@@ -8,7 +8,7 @@ import numpy as np
 from numba import types
 
 from fem_mbs import contract as C
-from fem_mbs.array_records import array
+from fem_mbs.compiling.array_records import array
 from fem_mbs.contract import call, declare, kernel
 
 __all__ = ["States", "evaluate", "over_states"]

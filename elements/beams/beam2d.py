@@ -37,7 +37,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs.arrays import scratch
+from fem_mbs.compiling.arrays import scratch
 from fem_mbs.contract import (
     COMMIT,
     DECAY,

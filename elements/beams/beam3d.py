@@ -36,7 +36,7 @@ from __future__ import annotations
 
 import math
 
-from fem_mbs.arrays import cleared, scratch
+from fem_mbs.compiling.arrays import cleared, scratch
 from fem_mbs.contract import (
     DECAY,
     LEDGER,

@@ -6,7 +6,7 @@ function of (l, spin of p, spin of q), nine components in spatial axes; dofs are
 
 from __future__ import annotations
 
-from fem_mbs.arrays import scratch
+from fem_mbs.compiling.arrays import scratch
 from fem_mbs.contract import DISSIPATED, STRAIN, inline, inner
 from fem_mbs.elements.beams.limits import STRETCH
 from fem_mbs.elements.kinematics import cayley_tangent, rotate, spin

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import math
 
-from fem_mbs.arrays import scratch
+from fem_mbs.compiling.arrays import scratch
 from fem_mbs.contract import (
     DECAY,
     LEDGER,

@@ -17,7 +17,7 @@ at the end, and |w|.
 
 from __future__ import annotations
 
-from fem_mbs.arrays import scratch
+from fem_mbs.compiling.arrays import scratch
 from fem_mbs.contract import (
     COMMIT,
     DISSIPATED,

@@ -19,7 +19,7 @@ Outputs: N, T, the gap at the end, the sliding speed, and the sums of normal and
 
 from __future__ import annotations
 
-from fem_mbs.arrays import scratch
+from fem_mbs.compiling.arrays import scratch
 from fem_mbs.contract import (
     COMMIT,
     DISSIPATED,

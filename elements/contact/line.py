@@ -17,7 +17,7 @@ one-state rules takes the spin of P as that of one body.
 
 from __future__ import annotations
 
-from fem_mbs.arrays import integers, scratch
+from fem_mbs.compiling.arrays import integers, scratch
 from fem_mbs.contract import TANGENT, inner, kernel
 from fem_mbs.elements.common import clear
 from fem_mbs.elements.contact.ball import FRICTION_COLUMNS, contact_type

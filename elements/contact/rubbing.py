@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 
-from fem_mbs.arrays import scratch
+from fem_mbs.compiling.arrays import scratch
 from fem_mbs.contract import ONE_STATE, RULE, SF, TANGENT, WV, H, inner
 from fem_mbs.elements.contact.faces import face_place_slopes
 from fem_mbs.elements.kinematics import cross

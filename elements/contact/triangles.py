@@ -28,7 +28,7 @@ import math
 import numpy as np
 from numba import float64
 
-from fem_mbs.arrays import integers, scratch
+from fem_mbs.compiling.arrays import integers, scratch
 from fem_mbs.contract import declare, inner, kernel
 
 __all__ = [

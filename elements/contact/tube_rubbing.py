@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 
-from fem_mbs.arrays import scratch
+from fem_mbs.compiling.arrays import scratch
 from fem_mbs.contract import ONE_STATE, RULE, SF, TANGENT, WV, H, inner
 from fem_mbs.elements.contact.tubes import term_places
 from fem_mbs.elements.kinematics import cross, spin

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import math
 
-from fem_mbs.arrays import scratch
+from fem_mbs.compiling.arrays import scratch
 from fem_mbs.contract import inner
 from fem_mbs.elements.contact.jets import JET, curved, fixed, mixed, product, step_up, variable
 

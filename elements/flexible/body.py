@@ -39,7 +39,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from fem_mbs.arrays import cleared, scratch
+from fem_mbs.compiling.arrays import cleared, scratch
 from fem_mbs.contract import (
     COMMIT,
     DECAY,

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs.arrays import cleared, scratch
+from fem_mbs.compiling.arrays import cleared, scratch
 from fem_mbs.contract import LEDGER, LOAD_WORK, ONE_STATE, RULE, SF, SK, T0, T1, TANGENT, TM, inner, kernel
 from fem_mbs.elements.common import time_value
 from fem_mbs.elements.flexible.body import frame_directors, frame_turn, row_in_space

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs.arrays import cleared, scratch
+from fem_mbs.compiling.arrays import cleared, scratch
 from fem_mbs.contract import ONE_STATE, OUTPUT, RULE, SF, TANGENT, TWO, inner, kernel
 from fem_mbs.elements.flexible.body import frame_directors, frame_turn
 from fem_mbs.elements.kinematics import cayley_tangent, cross

@@ -26,7 +26,7 @@ import math
 
 import numpy as np
 
-from fem_mbs.arrays import scratch
+from fem_mbs.compiling.arrays import scratch
 from fem_mbs.contract import (
     DRIVER_WORK,
     LEDGER,

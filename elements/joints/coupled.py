@@ -19,7 +19,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fem_mbs.arrays import scratch
+from fem_mbs.compiling.arrays import scratch
 from fem_mbs.contract import COMMIT, FORCE, LEDGER, ONE_STATE, RULE, SF, START, TANGENT, inner, kernel
 from fem_mbs.elements.coordinates import (
     angle_gradient,

@@ -41,7 +41,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fem_mbs.arrays import scratch
+from fem_mbs.compiling.arrays import scratch
 from fem_mbs.contract import (
     COMMIT,
     FORCE,

@@ -20,7 +20,7 @@ import math
 
 import numpy as np
 
-from fem_mbs.arrays import copy, scratch
+from fem_mbs.compiling.arrays import copy, scratch
 from fem_mbs.contract import (
     COMMIT,
     DRIVER_WORK,

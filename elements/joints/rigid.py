@@ -15,7 +15,7 @@ Parameters: mass m, inertia about the mass centre in body axes.  The body axes a
 
 from __future__ import annotations
 
-from fem_mbs.arrays import scratch
+from fem_mbs.compiling.arrays import scratch
 from fem_mbs.contract import (
     GX,
     KINETIC,

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs.arrays import scratch
+from fem_mbs.compiling.arrays import scratch
 from fem_mbs.contract import ONE_STATE, OUTPUT, RULE, SF, kernel
 from fem_mbs.elements.coordinates import constraint_rows, offset_rows
 from fem_mbs.elements.kinematics import P0, P1, R1, cross

@@ -13,7 +13,7 @@ frame; a transient would miss the Coriolis force.
 
 from __future__ import annotations
 
-from fem_mbs.arrays import scratch
+from fem_mbs.compiling.arrays import scratch
 from fem_mbs.contract import LEDGER, POTENTIAL, SF, SK, T1, TANGENT, TM, inner, kernel
 from fem_mbs.elements.common import clear, time_value
 from fem_mbs.elements.kinematics import cayley_tangent, cross

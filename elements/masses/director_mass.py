@@ -17,7 +17,7 @@ Dofs: (x_p, theta_p, x_q, theta_q).
 
 from __future__ import annotations
 
-from fem_mbs.arrays import cleared, scratch
+from fem_mbs.compiling.arrays import cleared, scratch
 from fem_mbs.contract import (
     DISSIPATED,
     GX,

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs.arrays import scratch
+from fem_mbs.compiling.arrays import scratch
 from fem_mbs.contract import OUTPUT, SF, TANGENT, TWO, WATCH, kernel
 from fem_mbs.elements.common import add_arm_tangent, add_force, clear
 from fem_mbs.elements.kinematics import P0, P1, R0, R1, point

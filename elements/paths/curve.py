@@ -25,7 +25,7 @@ import math
 
 import numpy as np
 
-from fem_mbs.arrays import scratch
+from fem_mbs.compiling.arrays import scratch
 from fem_mbs.contract import FORCE, LEDGER, ONE_STATE, OUTPUT, RULE, SF, START, TANGENT, TWO, inner, kernel
 from fem_mbs.elements.common import clear
 from fem_mbs.elements.kinematics import P0, P1, R0, R1

@@ -16,7 +16,7 @@ Dofs: (x_p, vartheta_p, x_q, vartheta_q).
 
 from __future__ import annotations
 
-from fem_mbs.arrays import scratch
+from fem_mbs.compiling.arrays import scratch
 from fem_mbs.contract import (
     DISSIPATED,
     GX,

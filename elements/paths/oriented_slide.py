@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs.arrays import scratch
+from fem_mbs.compiling.arrays import scratch
 from fem_mbs.contract import FORCE, ONE_STATE, OUTPUT, RULE, SF, TANGENT, TWO, WATCH, inner, kernel
 from fem_mbs.elements.common import clear
 from fem_mbs.elements.kinematics import R0, R1

@@ -30,7 +30,7 @@ from __future__ import annotations
 import numpy as np
 from numba import float64
 
-from fem_mbs.arrays import scratch
+from fem_mbs.compiling.arrays import scratch
 from fem_mbs.contract import (
     DISSIPATED,
     GX,

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs.arrays import cleared, scratch
+from fem_mbs.compiling.arrays import cleared, scratch
 from fem_mbs.contract import (
     DECAY,
     DISSIPATED,

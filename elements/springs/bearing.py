@@ -26,7 +26,7 @@ from functools import partial
 
 import numpy as np
 
-from fem_mbs.arrays import cleared, scratch
+from fem_mbs.compiling.arrays import cleared, scratch
 from fem_mbs.contract import (
     DECAY,
     DISSIPATED,

@@ -36,7 +36,7 @@ import math
 
 import numpy as np
 
-from fem_mbs.arrays import cleared, scratch
+from fem_mbs.compiling.arrays import cleared, scratch
 from fem_mbs.contract import (
     COMMIT,
     DECAY,

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import math
 
-from fem_mbs.arrays import scratch
+from fem_mbs.compiling.arrays import scratch
 from fem_mbs.contract import ONE_STATE, OUTPUT, RULE, SF, TANGENT, TWO, WATCH, WV, inner, kernel
 from fem_mbs.elements.common import clear
 from fem_mbs.elements.kinematics import cayley_tangent, cross, rotate, spin

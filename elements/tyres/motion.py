@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from fem_mbs.arrays import scratch
+from fem_mbs.compiling.arrays import scratch
 from fem_mbs.contract import SF, SK, WV, H, inner
 from fem_mbs.elements.actuators.user import rate_gradient
 from fem_mbs.elements.contact.law import PIECES, decay_force, normal_force

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from fem_mbs.compilation import compile_kernels
+from fem_mbs.compiling.in_advance import compile_kernels
 from fem_mbs.contract import Kernel, is_plain, kernel_of, plain
 from fem_mbs.declarations.steps import PlannedStep, step_kind
 from fem_mbs.solvers.stepping.pattern import is_small

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fem_mbs.cli.progress import compilations
-from fem_mbs.compilation import all_kernels, compile_kernels, missing_kernels, processes
+from fem_mbs.compiling.in_advance import all_kernels, compile_kernels, missing_kernels, processes
+from fem_mbs.compiling.machine_code import cache_root, costs, uncached_reason
 from fem_mbs.contract import Kernel, kernel_of
 from fem_mbs.decks.formats import is_deck, need_format
 from fem_mbs.errors import DiskFullError, InputError
-from fem_mbs.machine_code import cache_root, costs, uncached_reason
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -88,8 +88,8 @@ def explain_file(path: Path, accept: Accept) -> list[str]:
         MeshError, ModelError: the deck cannot be used.
     """
     from fem_mbs.analysis.run import inspect
+    from fem_mbs.compiling.machine_code import compile_nothing
     from fem_mbs.contract import plain
-    from fem_mbs.machine_code import compile_nothing
 
     form = need_format(path)
     converted = form.convert(form.read(path), accept=accept)

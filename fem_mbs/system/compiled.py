@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from fem_mbs import contract as C
-from fem_mbs.compilation import compile_kernels
+from fem_mbs.compiling.in_advance import compile_kernels
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.late import dataclass
 from fem_mbs.solvers.stepping import layout as S

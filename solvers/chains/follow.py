@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fem_mbs import contract as C
-from fem_mbs.arrays import cleared, scratch
+from fem_mbs.compiling.arrays import cleared, scratch
 from fem_mbs.contract import kernel
 from fem_mbs.solvers.stepping.layout import ITERATION, STEP, TURNED, WORST
 from fem_mbs.solvers.stepping.stepper import commit

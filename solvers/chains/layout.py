@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fem_mbs.array_records import array_record
+from fem_mbs.compiling.array_records import array_record
 
 __all__ = ["CHAIN", "Chain", "WORK", "Work", "make_work"]
 

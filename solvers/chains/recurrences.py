@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs.arrays import cleared, scratch
+from fem_mbs.compiling.arrays import cleared, scratch
 from fem_mbs.contract import inner
 
 __all__ = ["factor", "hold", "matrix", "move", "place", "potential", "slopes", "solve"]

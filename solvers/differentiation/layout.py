@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fem_mbs.array_records import array_record
+from fem_mbs.compiling.array_records import array_record
 
 # --- flags -----------------------------------------------------------------------------------------------------------
 (

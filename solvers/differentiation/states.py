@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import contract as C
-from fem_mbs.arrays import copy
+from fem_mbs.compiling.arrays import copy
 from fem_mbs.contract import inner, kernel
 from fem_mbs.solvers.differentiation.layout import REACTIONS
 from fem_mbs.solvers.stepping import stepper

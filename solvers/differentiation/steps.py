@@ -26,7 +26,7 @@ that the tangent has no pivot in equation ``counter[WORST]``: there the motion h
 from __future__ import annotations
 
 from fem_mbs import contract as C
-from fem_mbs.arrays import copy, part
+from fem_mbs.compiling.arrays import copy, part
 from fem_mbs.contract import inner, kernel
 from fem_mbs.solvers.differentiation.layout import (
     COUNT,

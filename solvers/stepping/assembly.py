@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import contract as C
-from fem_mbs.arrays import part
+from fem_mbs.compiling.arrays import part
 from fem_mbs.contract import inline, inner, kernel
 from fem_mbs.solvers.stepping.layout import (
     N_EL,

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import contract as C
-from fem_mbs.arrays import copy, part, scratch
+from fem_mbs.compiling.arrays import copy, part, scratch
 from fem_mbs.contract import inner, kernel
 from fem_mbs.solvers.stepping.assembly import assemble
 from fem_mbs.solvers.stepping.banded import band_factor, band_solve

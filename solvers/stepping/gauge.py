@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fem_mbs.array_records import array_record
+from fem_mbs.compiling.array_records import array_record
 from fem_mbs.contract import inner, kernel
 
 __all__ = [

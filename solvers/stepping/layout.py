@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fem_mbs.array_records import array_record
+from fem_mbs.compiling.array_records import array_record
 
 # --- answers of `advance` ------------------------------------------------------------------------------------------
 DONE, NEED_FACTOR, NEED_SOLVE, NOT_CONVERGED, SINGULAR, NEED_USER, TURNED, NEED_ASSEMBLY = 0, 1, 2, 3, 4, 5, 6, 7

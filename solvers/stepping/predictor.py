@@ -17,7 +17,7 @@ their errors.
 
 from __future__ import annotations
 
-from fem_mbs.arrays import cleared, copy, integers, scratch
+from fem_mbs.compiling.arrays import cleared, copy, integers, scratch
 from fem_mbs.contract import inline, inner
 from fem_mbs.solvers.stepping.banded import band_factor, band_solve
 from fem_mbs.solvers.stepping.layout import (

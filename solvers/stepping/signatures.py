@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from numba import types
 
-from fem_mbs.array_records import array
+from fem_mbs.compiling.array_records import array
 from fem_mbs.contract import call_by_address, declare
 from fem_mbs.solvers.chains import follow, midpoint
 from fem_mbs.solvers.differentiation import states, steps

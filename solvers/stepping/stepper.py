@@ -29,7 +29,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import contract as C
-from fem_mbs.arrays import copy, part
+from fem_mbs.compiling.arrays import copy, part
 from fem_mbs.contract import inner, kernel
 from fem_mbs.solvers.stepping import gauge as G
 from fem_mbs.solvers.stepping.assembly import along, assemble, look, prescribed_rows, report, share

@@ -155,7 +155,7 @@ def forbidden(text: str) -> list[str]:
 
 
 def test_linked_functions_raise_nothing():
-    """Linked code has no table of Python objects (`fem_mbs.linking`): an exception in it would end the process."""
+    """Linked code has no table of Python objects (`fem_mbs.compiling.linking`): an exception would end the process."""
     for folder in ("elements", "solvers"):
         for path in sorted((ROOT / folder).rglob("*.py")):
             assert forbidden(path.read_text(encoding="utf-8")) == [], path

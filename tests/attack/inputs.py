@@ -64,8 +64,8 @@ def _model_folder(folder: Path) -> list[str]:
 
 def _checks(folder: Path) -> Case:
     from fem_mbs.cli.check import explain
+    from fem_mbs.compiling.machine_code import compile_nothing
     from fem_mbs.contract import plain
-    from fem_mbs.machine_code import compile_nothing
 
     texts, path = _model_folder(folder), folder / "fuzz.toml"
     _quiet()

@@ -814,7 +814,7 @@ from numba.core import event
 from fem_mbs.cli.check import explain
 from fem_mbs.modelfile.inventory import inventory
 from fem_mbs.contract import plain
-from fem_mbs.machine_code import compile_nothing
+from fem_mbs.compiling.machine_code import compile_nothing
 
 compiled = []
 class Listener(event.Listener):

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from fem_mbs import compilation, machine_code, packed_code, progress
+from fem_mbs import progress
 from fem_mbs.cli.compile import named_kernels
 from fem_mbs.cli.progress import PlainProgress
+from fem_mbs.compiling import in_advance, machine_code, packed_code
 from fem_mbs.contract import KERNELS, SIGNATURE, kernel_of
 from fem_mbs.elements.registry import element_type, element_types
 from fem_mbs.progress import Compiling
@@ -94,7 +95,7 @@ def test_compiles_once_also_by_two_at_once_and_heals(tmp_path):
 
 def test_names_mean_types_modules_folders_and_models(tmp_path, fem_mbs):
     every = {k.name for k in named_kernels([])}
-    assert every == {k.name for k in compilation.all_kernels()}
+    assert every == {k.name for k in in_advance.all_kernels()}
     folder = {k.name for k in named_kernels(["joints"])}
     assert {name for name in every if name.startswith("fem_mbs.elements.joints.")} == folder
     assert {k.name for k in named_kernels(["basic"])} < folder
@@ -137,7 +138,7 @@ assert all(".pattern:" in name for name in needed - used), needed - used
 
 def test_every_kernel_of_the_solvers_says_its_arguments():
     """One that `declare` does not know would be compiled for the arguments of an element's kernel."""
-    for kernel in compilation.all_kernels():
+    for kernel in in_advance.all_kernels():
         given = kernel.function.py_func.__code__.co_argcount
         assert len(kernel.arguments) == given, kernel.name
         assert kernel.name in KERNELS
@@ -148,7 +149,7 @@ def test_every_kernel_with_the_signature_of_elements_belongs_to_one():
     types = [element_type(name) for name in element_types()]
     used = {kernel_of(kernel).name for kind in types for kernel in (kind.force, kind.report)}
     count = len(SIGNATURE.args)
-    every = {k.name for k in compilation.all_kernels() if k.function.py_func.__code__.co_argcount == count}
+    every = {k.name for k in in_advance.all_kernels() if k.function.py_func.__code__.co_argcount == count}
     assert every == used
 
 
@@ -212,7 +213,7 @@ def test_what_workers_do_not_know_is_compiled_here(tmp_path, monkeypatch):
     kernels = [Fake(f"fem_mbs.elements.masses.lumped:nothing{i}") for i in range(3)] + [Fake("own:kernel")]
     seen: list[Compiling | None] = []
     with progress.told(seen.append):
-        assert compilation.compile_kernels(kernels, 2) == 4
+        assert in_advance.compile_kernels(kernels, 2) == 4
         assert [k.made for k in kernels] == [1, 1, 1, 1]
         assert seen[-1] is None
         states = [s for s in seen if s is not None]
@@ -220,7 +221,7 @@ def test_what_workers_do_not_know_is_compiled_here(tmp_path, monkeypatch):
         assert (states[0].done, states[0].total, states[-1].done) == (0, 4, 4)
         assert all(s.left >= 0.0 for s in states)
         seen.clear()
-        assert compilation.compile_kernels(kernels, 2) == 0
+        assert in_advance.compile_kernels(kernels, 2) == 0
         assert seen == []
 
 
@@ -240,7 +241,7 @@ def test_estimates_follow_this_machine(tmp_path, monkeypatch):
 
 def test_shipped_costs_know_most_kernels():
     shipped = json.loads((Path(machine_code.__file__).parent / "kernel_costs.json").read_text())
-    names = [k.name for k in compilation.all_kernels()]
+    names = [k.name for k in in_advance.all_kernels()]
     assert sum(name in shipped for name in names) > 0.8 * len(names)
     assert all(0.0 < seconds < 60.0 for seconds in shipped.values())
 
@@ -303,7 +304,7 @@ def test_nothing_is_shown_where_nobody_reads(capsys):
 PACKED_LOOK = """
 import sys
 from pathlib import Path
-from fem_mbs import machine_code, packed_code
+from fem_mbs.compiling import machine_code, packed_code
 from fem_mbs.contract import address, kernel_of
 from fem_mbs.elements.registry import element_type, element_types
 packed_code.PACKED = Path(sys.argv[1])

@@ -9,9 +9,9 @@ import pytest
 from numba import njit, types
 from numba.core.errors import TypingError
 
-from fem_mbs.array_records import array_record
+from fem_mbs.compiling.array_records import array_record
+from fem_mbs.compiling.linking import compiled
 from fem_mbs.contract import inner
-from fem_mbs.linking import compiled
 
 
 class Pair(NamedTuple):

@@ -12,10 +12,10 @@ import numpy as np
 from numba.core import event
 
 from fem_mbs import contract
+from fem_mbs.compiling.linking import compiled
 from fem_mbs.elements.beams import beam3d
 from fem_mbs.elements.joints import equation
 from fem_mbs.elements.springs import truss
-from fem_mbs.linking import compiled
 from fem_mbs.solvers.stepping import stepper
 
 
@@ -101,7 +101,7 @@ def test_what_kernels_call_is_compiled_once():
 
 
 def entries(a, b, c, n, x):
-    """Return sums over entries, parts and ranges in every way that the short code of `fem_mbs.lowering` knows."""
+    """Return sums over entries, parts and ranges in every way that `fem_mbs.compiling.lowering` shortens."""
     out = np.zeros(16)
     out[0] = a[-1] + a[n - 3] + a[2] * x
     out[-1] = b[1, -2] + b[n, n - 4] - b[-1, 0]

@@ -49,8 +49,8 @@ def new(
     print(f"{target} written; sets in the mesh: {sets}")
     for sentence in found.skipped:
         print(f"not read: {sentence}")
+    from fem_mbs.compiling.machine_code import compile_nothing
     from fem_mbs.contract import plain
-    from fem_mbs.machine_code import compile_nothing
 
     try:
         with plain(), compile_nothing():
@@ -79,8 +79,8 @@ def check(
             print(line)
         return
     from fem_mbs.cli.check import explain
+    from fem_mbs.compiling.machine_code import compile_nothing
     from fem_mbs.contract import plain
-    from fem_mbs.machine_code import compile_nothing
 
     with plain(), compile_nothing():
         for line in explain(model, settings or []):

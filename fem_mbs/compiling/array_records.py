@@ -26,7 +26,7 @@ from numba.core.datamodel import models
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import NativeValue, lower_getattr_generic, register_model, typeof_impl, unbox
 
-from fem_mbs.passes import Borrowed
+from fem_mbs.compiling.passes import Borrowed
 
 __all__ = ["array", "array_record"]
 

@@ -21,7 +21,7 @@ from numba import config, njit, types, version_info
 from numba.core.codegen import JITCodeLibrary
 from numba.extending import models, register_jitable, register_model, typeof_impl
 
-from fem_mbs.passes import ShortCompiler
+from fem_mbs.compiling.passes import ShortCompiler
 
 __all__ = ["compiled", "keep", "linked"]
 

@@ -27,7 +27,7 @@ from numba.core.typed_passes import (
 )
 from numba.core.untyped_passes import FixupArgs, IRProcessing, ReconstructSSA, TranslateByteCode
 
-from fem_mbs.lowering import ShortLowering
+from fem_mbs.compiling.lowering import ShortLowering
 
 __all__ = ["Borrowed", "ShortCompiler", "uncounted"]
 

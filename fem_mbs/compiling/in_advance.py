@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
+from fem_mbs.compiling.machine_code import cache_root, costs, uncached_reason, within_batch
 from fem_mbs.contract import KERNELS, Kernel
-from fem_mbs.machine_code import cache_root, costs, uncached_reason, within_batch
 from fem_mbs.progress import Compiling, tell
 
 __all__ = ["PROCESSES", "all_kernels", "compile_kernels", "missing_kernels", "processes"]
@@ -31,7 +31,8 @@ _FOUND: set[str] = set()  # names of kernels that are compiled or on disk
 _START = 1.0  # [s] of processor time before a worker compiles
 _WORTH = 3.0  # [s] of compilation from which workers are started unasked
 _WORKER = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from fem_mbs.compilation import work; work(sys.argv[2])"
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from fem_mbs.compiling.in_advance import work; work(sys.argv[2])"
 )
 
 

@@ -15,8 +15,8 @@ from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import lower_builtin
 
+from fem_mbs.compiling.passes import uncounted
 from fem_mbs.late import late
-from fem_mbs.passes import uncounted
 
 __all__ = ["cleared", "copy", "integers", "part", "scratch"]
 

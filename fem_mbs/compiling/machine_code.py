@@ -24,7 +24,7 @@ from typing import Any
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 from numba.core.runtime import rtsys
 
-from fem_mbs import packed_code
+from fem_mbs.compiling import packed_code
 from fem_mbs.errors import UncompiledError
 from fem_mbs.progress import Compiling, tell
 
