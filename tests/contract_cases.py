@@ -1075,7 +1075,7 @@ def _flexible_body(dimension, damping=0.0, loads=()):
         J = point_moments(m, c, 0.3 * shapes).matrix()
         K, D = (_matrix(rng, 2) for _ in range(2))
         stiffening = {name: _matrix(rng, 2) for name in loads}
-        return flexible_body.parameters(J, 5.0 * K, damping * D, stiffening)
+        return flexible_body.parameters(J, 5.0 * K, damping * D, stiffening, slowest=0.0 if loads else 3.0)
 
     # (its velocities are state of their own; loads of the frame have no potential)
     return Case(par, short_step=1e-3, rigid=False, potential=not loads)

@@ -29,12 +29,17 @@ has no potential, so the ledger books its work.
 Weight: -sum_i M_ix g.y_i.  With M dense the cost of a body is three products with M of (1 + dim + dim n)^2 entries;
 everything else is linear in n, except dim^2 n^2 products in the tangent.
 
-Dofs: (x, theta, q).  Parameters: the mass, then M, K and D row by row.  With stiffening follow the number of its
-matrices and, for each, the index of its load in `LOADS` and K_j.  In the plane d_3 is left out.
+Dofs: (x, theta, q).  Parameters: the mass, the frequency beside which the spin is watched (0: it is not), then M, K and
+D row by row.  With stiffening follow the number of its matrices and, for each, the index of its load in `LOADS` and
+K_j.  In the plane d_3 is left out.
+
+Without stiffening by the loads of the frame the body lacks the geometric stiffness of centrifugal forces, which is
+about (w/w_1)^2 of its own at the spin w and the lowest frequency w_1; the watch tells where that matters.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -59,13 +64,14 @@ from fem_mbs.contract import (
     STRAIN,
     TANGENT,
     WA,
+    WATCH,
     WV,
     H,
     inner,
     kernel,
 )
 from fem_mbs.elements.kinematics import cayley_tangent, cross
-from fem_mbs.elements.registry import ElementType
+from fem_mbs.elements.registry import ElementType, Watch
 
 __all__ = ["LOADS", "frame_directors", "frame_turn", "make_type", "parameters", "row_in_space"]
 
@@ -74,7 +80,7 @@ LOADS = (
     "ax", "ay", "az", "alphax", "alphay", "alphaz", "wx2", "wy2", "wz2", "wxwy", "wywz", "wxwz",
 )  # fmt: skip
 ALPHA, SQUARES, PRODUCTS = 3, 6, 9  # first of the loads by angular acceleration, by squares and by products of w
-MATRIX = 1  # column of par of M; K, D and the stiffening matrices follow
+SLOWEST, MATRIX = 1, 2  # columns of par: the lowest frequency, and M; K, D and the stiffening matrices follow
 
 
 @inner
@@ -618,6 +624,16 @@ def _rates(ctl, dof, rot, hist, Q, D, V, DD, U, e, dim, d0, d1, dv, W):
                     W[a * n + k, i] = 2.0 / ctl[H] * (Q[1, j] * d1[a, i] - Q[0, j] * d0[a, i]) - before
 
 
+@inner
+def _watch_spin(e0, e1, par, dof, V, dim, fe):
+    """Write the spin over the lowest frequency."""
+    for e in range(e0, e1):
+        square = 0.0
+        for k in range(dim, 3 * (dim - 1)):
+            square += V[1, dof[e, k]] ** 2
+        fe[e - e0, 0] = math.sqrt(square) / par[e, SLOWEST] if par[e, SLOWEST] > 0.0 else 0.0
+
+
 @kernel
 def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     dim = 2 if D.shape[2] == 2 else 3
@@ -630,6 +646,9 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     x, turn, load, pull = scratch(3), scratch(3), cleared(12), cleared(3)
     base, memory = MATRIX + ny * ny + 2 * n * n, 3 * dim * n
     one_state = ctl[RULE] == ONE_STATE
+    if job == WATCH:
+        _watch_spin(e0, e1, par, dof, V, dim, fe)
+        return
     for e in range(e0, e1):
         if job == START:
             hist[e, memory] = 0.0
@@ -699,16 +718,18 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 
 
 def parameters(
-    matrix: np.ndarray, stiffness: np.ndarray, damping: np.ndarray, stiffening: Mapping[str, np.ndarray] | None = None
-) -> np.ndarray:
+    matrix: np.ndarray, stiffness: np.ndarray, damping: np.ndarray, stiffening: Mapping[str, np.ndarray] | None = None,
+    slowest: float = 0.0,
+) -> np.ndarray:  # fmt: skip
     """Return one row of parameters.
 
     Args:
         matrix: M (1 + dim + dim n, squared) of `fem_mbs.parts.part.Moments.matrix`.
         stiffness, damping: K and D (n, n).
         stiffening: K_j (n, n) of loads among `LOADS`.
+        slowest: lowest frequency [rad/s], beside which the spin is watched; 0: it is not.
     """
-    row = [(matrix[0, 0],), matrix.ravel(), stiffness.ravel(), damping.ravel()]
+    row = [(matrix[0, 0], slowest), matrix.ravel(), stiffness.ravel(), damping.ravel()]
     if stiffening:
         row.append((len(stiffening),))
         for name, K in stiffening.items():
@@ -716,9 +737,17 @@ def parameters(
     return np.concatenate(row)
 
 
+_SPIN = Watch(
+    0.2, math.inf, "its rotation",
+    "centrifugal forces change its stiffness by about the square of that, which it lacks: reduce the part with "
+    "stiffening = the interface that carries it, and give stiffening = \"all\" here, or cut it in several parts",
+    kind="Reduced part", unit="times its lowest frequency",
+)  # fmt: skip
+
+
 def make_type(name: str, dimension: int, modes: int) -> ElementType:
     """Return the type of a body with that number of modal coordinates; all types share their kernels."""
     return ElementType(
-        name, dimension, 1, True, ("mass [kg]",), _force, _report,
-        hist=3 * dimension * modes + 7, inertia=True, tables=True, scalars=modes,
+        name, dimension, 1, True, ("mass [kg]", "slowest [rad/s]"), _force, _report,
+        hist=3 * dimension * modes + 7, inertia=True, tables=True, scalars=modes, watches=(_SPIN,),
     )  # fmt: skip

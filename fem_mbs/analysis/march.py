@@ -315,7 +315,9 @@ class _March:
         check_growth(self.stepping, totals, chunk)
         update_totals(totals, chunk)
         frames = context.rows.frames(chunk.frames, chunk.frame_time) if len(chunk.frame_time) else None
-        series = context.rows.series(chunk.time, chunk.ledger, chunk.iterations, chunk.residual, chunk.record)
+        series = context.rows.series(
+            chunk.time, chunk.ledger, chunk.iterations, chunk.residual, chunk.record, longer=chunk.longer
+        )
         if context.derivatives is not None:
             context.derivatives.rows(chunk)
         if along is not None:

@@ -55,9 +55,9 @@ class Rows:
 
     def series(
         self, time, ledger, iterations, residual, record, mid_step_valid=True, sensors: LinearSensors | None = None,
-        rates: np.ndarray | None = None,
+        rates: np.ndarray | None = None, longer: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> dict[str, np.ndarray]:  # fmt: skip
-        """Return columns of rows, which follow those of the call before.
+        """Return columns of rows, which follow those of the call before; ``longer`` as of a `Chunk`.
 
         In linear steps ``record`` holds changes, and ``rates`` (n, k) their rates; ``sensors`` turn them into readings.
         """
@@ -79,7 +79,8 @@ class Rows:
                 values = sensor.at_times(time)
             else:
                 before = None if self._last is None else (self._last[0], self._last[1][:, some])
-                values = reading(sensor, time, own, ledger, before)
+                at, there = (longer[0], longer[1][:, some]) if sensor.rate and longer is not None else (time, own)
+                values = reading(sensor, at, there, ledger, before)
             if sensor.mid_step and not mid_step_valid:
                 values = np.full_like(values, np.nan)
             rows[f"sensor/{sensor.name}"] = np.asarray(values, float)

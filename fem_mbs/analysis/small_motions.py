@@ -16,6 +16,7 @@ from fem_mbs.analysis.end_state import EndState
 from fem_mbs.analysis.rotors.rotating import constant_frames, rotation_in_frame, rotation_of, steady_rotation
 from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.analysis.stability.rotation import Rotation
+from fem_mbs.analysis.transient.watch import out_of_range
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.parts.rotors import Rotor
 from fem_mbs.solvers.eigen.complex_modes import ComplexModes, complex_modes
@@ -75,14 +76,15 @@ def linearised(
         if speed is None:
             rotation = rotation.at(_mean_speed(system, end.state, rotation))
         if frame != "periodic":
-            return rotation_in_frame(compiled, end.state, rotation, end.time, end.loading, frame, blades), []
+            lin = rotation_in_frame(compiled, end.state, rotation, end.time, end.loading, frame, blades)
+            return lin, out_of_range(system, lin.state)
         lin = steady_rotation(compiled, end.state, rotation, end.time, end.loading)
         if rotation.speed == 0.0:
             raise ModelError('frame = "periodic" needs a speed', owner=rotation.owner, remedy="give one, or remove it")
         constant_frames(lin)  # refuses states that do not turn with the rotor
-        return lin, []
+        return lin, out_of_range(system, lin.state)
     lin = Linearisation(compiled, end.state, end.time, end.loading, acceleration=end.acceleration)
-    warnings = []
+    warnings = out_of_range(system, lin.state)
     if lin.moving and (end.acceleration is None or np.any(end.acceleration)):
         warnings.append("the state moves: eigenvalues are those of its matrices held at this instant")
     model = compiled.model

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from fem_mbs.decks.abaqus.model import element_words
+from fem_mbs.decks.abaqus.elements import element_words
 from fem_mbs.decks.nastran.control import command_words, entry_words, parameter_words
 from fem_mbs.errors import ModelError
 from fem_mbs.meshes.abaqus.reader import keywords

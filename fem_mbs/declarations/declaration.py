@@ -22,7 +22,7 @@ from fem_mbs.declarations.texts import Texts
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.late import dataclass
 
-__all__ = ["Declaration", "Key", "arguments", "choose", "key", "plain"]
+__all__ = ["Declaration", "Key", "arguments", "choose", "kept_copy", "key", "plain"]
 
 T = TypeVar("T")
 
@@ -140,7 +140,7 @@ class Declaration:
                 value = said.kind.read(value, self.thing, f"{said.file or name}.")
             if value is not None:
                 _check_choice(said, said.file or name, value, self.thing)
-            object.__setattr__(self, name, _kept(value))
+            object.__setattr__(self, name, kept_copy(value))
 
     @property
     def thing(self) -> Owner:
@@ -399,14 +399,14 @@ def _nameless(value: Any) -> bool:
     return isinstance(value, FunctionType) and "<" in value.__qualname__
 
 
-def _kept(value: Any) -> Any:
+def kept_copy(value: Any) -> Any:
     """Return a copy of an array, list or table; everything else as it is."""
     if isinstance(value, np.ndarray):
         return value.copy()
     if isinstance(value, list):
-        return [_kept(v) for v in value]
+        return [kept_copy(v) for v in value]
     if isinstance(value, dict):
-        return {k: _kept(v) for k, v in value.items()}
+        return {k: kept_copy(v) for k, v in value.items()}
     return value
 
 

@@ -350,6 +350,14 @@ class Building:
             remedy="name a body, a node, a mesh, or mesh:set",
         )
 
+    def each_of(self, place: Any, owner: str = "Model", frames: bool = False) -> np.ndarray:
+        """Return node indices (n,) of a place or of a list of places in their order, each once: what acts on each node
+        of several sets acts once where these overlap.  An array of indices is as it is given."""
+        nodes = self.nodes_of(place, owner, frames)
+        if not isinstance(place, (list, tuple)) or len(place) < 2:
+            return nodes
+        return nodes[np.sort(np.unique(nodes, return_index=True)[1])]
+
     def _names_elements(self, name: str) -> bool:
         """Return whether elements have a name, as those of a beam, a spring or a point mass."""
         return any(name == group for block in self.blocks for group, *_ in block.groups)

@@ -83,7 +83,7 @@ class Initial(Declaration):
             building.initial_method = self.method
         if self.velocity is None and self.spin is None:
             return
-        nodes = building.nodes_of(self.on, owner, frames=True)
+        nodes = building.each_of(self.on, owner, frames=True)
         x = building.positions[nodes]
         columns = {c: x[:, i] for i, c in enumerate("xyz"[: building.dimension])}
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from fem_mbs.declarations.declaration import Declaration, choose
+from fem_mbs.declarations.declaration import Declaration, choose, kept_copy
 from fem_mbs.declarations.docstrings import with_arguments
 from fem_mbs.declarations.steps import StepKind, on_registration, step_kind
 from fem_mbs.errors import Owner
@@ -59,7 +59,7 @@ def _step_call(kind: StepKind) -> Callable[..., None]:
         owner = Owner("Step", name)
         kept = kind.prepare(self, found, owner)
         kind.Options.read(kept, owner)  # refuses wrong values here, where they are given
-        self.steps.append(Step(kind.name, name, kept))
+        self.steps.append(Step(kind.name, name, kept_copy(kept)))
 
     call.__doc__ = kind.docstring()
     call.__signature__ = kind.signature()  # type: ignore[attr-defined]

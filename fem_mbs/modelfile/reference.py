@@ -37,7 +37,7 @@ default and on this page SI; `[units]` tells another set, and the units in which
 **Places.** What another table calls a *place* is the name of a `[[body]]` or `[[node]]`, a set of nodes of a mesh
 (`"rod:left"` for the set `left` of `[mesh.rod]`; a line set stands for its nodes), a whole mesh (`"rod"`), or
 `"ground"`. Where one node is needed, the set must hold one. Points are given in global coordinates of the start and
-travel with their body.
+travel with their body. What acts on each node of a list of places acts once on those that several of them share.
 
 A node of a mesh can also be named by its number, `"rod:#12"`.
 

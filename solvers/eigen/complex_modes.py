@@ -28,7 +28,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers.eigen.complex_dense import dense_modes
+from fem_mbs.solvers.eigen.complex_dense import apart, dense_modes
 from fem_mbs.solvers.eigen.complex_pairs import (
     BACKWARD,
     SAME,
@@ -158,22 +158,39 @@ class _ComplexProblem:
         self.begun: TwoSidedLanczos | None = None  # about the shift that has just been found
         self.space: GalerkinSubspace | None = None  # the same, where only the symmetric part has factors
         self.motions = None if pencil.motions is None else Motions.of(pencil, *pencil.motions)
+        self.polished = False  # whether the last pairs have been found to have the residuals that are wanted
+        self.others = np.zeros(0)  # distances of eigenvalues of parts that are solved apart, rising
 
     # --- nearest ---------------------------------------------------------------------------------------------------
     def nearest(self, count: int, near: complex, shift: complex | None) -> ComplexModes:
-        pairs = self._nearest(count, near, shift)
-        return self._result(pairs, lambda p: np.abs(p - near), count)
+        distance = lambda p: np.abs(p - near)  # noqa: E731
+        whole = self.pencil
+        pairs, motions, *left = apart(whole, distance, count)
+        if pairs.p.size == 0:
+            return self._result(self._nearest(count, near, shift), distance, count)
+        pairs = improved(whole, pairs)
+        if left[0].size:
+            self.pencil = whole.part(*left)
+            self.others = np.sort(distance(np.concatenate((pairs.p, pairs.p[pairs.p.imag > 0.0].conj()))))
+            pairs = Pairs.join([pairs, self._nearest(count, near, shift).among(whole, *left)])
+            if self.motions is not None:
+                motions = [*motions, self.motions.among(whole, left[0])]
+            self.pencil = whole
+        self.motions = Motions.join(motions) if motions else None
+        return self._result(pairs, distance, count)
 
     def _nearest(self, count: int, near: complex, shift: complex | None = None) -> Pairs:
         inverse = self._inverse(near, shift, count)
         self.shifts.append(inverse.s)
         distance = lambda p: np.abs(p - near)  # noqa: E731
+        self.polished = False
         pairs = self._search_space(inverse, count, distance) if inverse.approximate else None
         self.space = None
         pairs = self._search(inverse, count, distance) if pairs is None else pairs
         if self.pencil.motions is None:
             pairs = self._without_zeros(inverse, pairs)
-        pairs = rescued(self.pencil, upper_half(pairs, inverse), self.tolerance)
+        pairs = upper_half(pairs, inverse)
+        pairs = pairs if self.polished else rescued(self.pencil, pairs, self.tolerance)
         return improved(self.pencil, pairs)
 
     def _result(self, pairs: Pairs, key, count: int, covered=None) -> ComplexModes:
@@ -290,7 +307,7 @@ class _ComplexProblem:
             order = np.lexsort((-p.imag, distance(p)))
             p, some = p[order], some[order]
             zero = self._zeros(inverse, p, lambda i: lanczos.D[: self.pencil.n] @ ritz.right[:, some[i]])  # noqa: B023
-            need, complete = self._need(p, zero, count, inverse)
+            need, complete = self._need(p, zero, count, inverse, distance)
             errors = lanczos.estimates(ritz, some[:need])
             done = errors < max(_CONVERGED, min(lanczos.noise, _ROUGH))
             full = lanczos.steps == most
@@ -342,7 +359,7 @@ class _ComplexProblem:
             order = np.lexsort((-ritz.p.imag, distance(ritz.p)))
             p, right, left = ritz.p[order], ritz.right[:, order], ritz.left[:, order]
             zero = self._zeros(inverse, p, lambda i: space.vectors(right[:, i]))  # noqa: B023
-            need, complete = self._need(p, zero, count, inverse)
+            need, complete = self._need(p, zero, count, inverse, distance)
             if not complete:
                 return None  # few modes: the recurrence finds all that there are
             upper = np.flatnonzero(~zero[:need] & (p[:need].imag >= 0.0))
@@ -398,7 +415,8 @@ class _ComplexProblem:
             worst = off[far].max(initial=0.0)
             if worst < least:
                 best, least, before = pairs, worst, least
-            if worst <= 1.0 or worst > 0.5 * before:
+            self.polished = least <= 1.0
+            if self.polished or worst > 0.5 * before:
                 break
         return best
 
@@ -412,11 +430,10 @@ class _ComplexProblem:
             zero[some] = np.abs(p[some]) ** 2 * kinetic <= _STRAIN * strain
         return zero
 
-    @staticmethod
-    def _need(p: np.ndarray, zero: np.ndarray, count: int, inverse: Inverse) -> tuple[int, bool]:
-        """Return how many of the sorted values hold ``count`` elastic ones and whole pairs; whether there are that
-        many."""
-        elastic = np.cumsum(~zero)
+    def _need(self, p: np.ndarray, zero: np.ndarray, count: int, inverse: Inverse, distance) -> tuple[int, bool]:
+        """Return how many of the sorted values hold, with those of other parts, ``count`` elastic ones and whole pairs;
+        whether there are that many."""
+        elastic = np.cumsum(~zero) + np.searchsorted(self.others, distance(p))
         need = int(np.searchsorted(elastic, count)) + 1
         if need > p.size:
             return p.size, False

@@ -112,6 +112,13 @@ class Pairs:
         """Return all pairs of several parts."""
         return Pairs(*(np.concatenate([getattr(a, f.name) for a in parts], axis=-1) for f in fields(Pairs)))
 
+    def among(self, pencil: QuadraticPencil, unknowns: np.ndarray, rows: np.ndarray) -> Pairs:
+        """Return the pairs of a part of a pencil, with its ``unknowns`` (k,) and constraints ``rows`` (j,), among all
+        of these."""
+        out = Pairs(self.p, *(np.zeros((n, self.p.size), complex) for n in (pencil.n, pencil.m) * 2))
+        out.x[unknowns], out.y[rows], out.w[unknowns], out.z[rows] = self.x, self.y, self.w, self.z
+        return out
+
     @staticmethod
     def none(pencil: QuadraticPencil) -> Pairs:
         """Return no pairs at all."""
@@ -134,6 +141,18 @@ class Motions:
         coupling = np.linalg.svd(L.T @ (pencil.C @ R), compute_uv=False)
         size = max(float(abs(pencil.C).max()), 1e-300)
         return Motions(R, L, R.shape[1] + int((coupling <= 1e-9 * size).sum()))
+
+    def among(self, pencil: QuadraticPencil, unknowns: np.ndarray) -> Motions:
+        """Return the motions of a part of a pencil among all unknowns."""
+        right, left = (np.zeros((pencil.n, a.shape[1]), a.dtype) for a in (self.right, self.left))
+        right[unknowns], left[unknowns] = self.right, self.left
+        return Motions(right, left, self.zeros)
+
+    @staticmethod
+    def join(parts: Sequence[Motions]) -> Motions:
+        """Return the motions of parts that nothing couples to one another."""
+        right, left = (np.hstack([getattr(a, side) for a in parts]) for side in ("right", "left"))
+        return Motions(right, left, sum(a.zeros for a in parts))
 
 
 def null_space_near(inverse: Inverse, vectors: np.ndarray, transposed: bool) -> np.ndarray:
@@ -216,7 +235,7 @@ def unknown(pairs: Pairs, known: np.ndarray) -> Pairs:
 
 def _quotients(pencil: QuadraticPencil, p: np.ndarray, x: np.ndarray, w: np.ndarray) -> np.ndarray:
     """Return the roots (k,) of w.L(p) x = 0 nearest to p, for vectors x, w (n, k); p where there is none."""
-    k, c, m = (np.einsum("ik,ik->k", w, times(a, x)) for a in (pencil.K, pencil.C, pencil.M))
+    k, c, m = (np.einsum("ik,ik->k", w, times(A, x)) for A in pencil.operators[::-1])
     for _ in range(2):
         slope = 2.0 * p * m + c
         usable = np.abs(slope) > _DEFECTIVE * (np.abs(2.0 * p * m) + np.abs(c))
@@ -302,6 +321,8 @@ def _clusters(p: np.ndarray) -> list[np.ndarray]:
     if p.size < 2:
         return []
     same = np.abs(p[:, None] - p[None, :]) <= _CLUSTER * np.abs(p)[:, None]
+    if same.sum() == p.size:
+        return []
     number, of = connected_components(csr_matrix(same), directed=False)
     groups = (np.flatnonzero(of == i) for i in range(number))
     return [g for g in groups if g.size > 1]

@@ -25,6 +25,7 @@ Theory: docs/theory.md, section 9, "The recurrence".
 
 from __future__ import annotations
 
+import math
 from typing import Protocol
 
 import numpy as np
@@ -138,7 +139,7 @@ class TwoSidedLanczos:
     def _step(self) -> None:
         k = self.steps
         u, v = self.operator.right(self._D[:, k]), self.operator.left(self._G[:, k])
-        before = float(np.linalg.norm(u)), float(np.linalg.norm(v))
+        before = _length(u), _length(v)
         self.steps = k + 1
         self.total += 1
         first = 0 if self.full else max(k - 1, 0)
@@ -176,7 +177,7 @@ class TwoSidedLanczos:
     def _next(self, u: np.ndarray, v: np.ndarray, before_u: float, before_v: float) -> None:
         """Normalise the next vectors u, v (images of sizes before_...), and replace them after a breakdown."""
         k = self.steps
-        sizes = [np.linalg.norm(u), np.linalg.norm(v)]
+        sizes = [_length(u), _length(v)]
         fresh = [not size > INVARIANT * before for size, before in zip(sizes, (before_u, before_v))]
         pair: list[np.ndarray | None] = [None if f else x / s for f, x, s in zip(fresh, (u, v), sizes)]
         self.breakdowns += sum(fresh)
@@ -331,6 +332,11 @@ class TwoSidedLanczos:
         if not np.issubdtype(self._T.dtype, np.complexfloating):
             vectors = np.hstack((vectors.real, vectors.imag))
         return scipy.linalg.qr(vectors, mode="economic", pivoting=True)[0][:, :j]
+
+
+def _length(u: np.ndarray) -> float:
+    """Return the Euclidean length of a vector (n,), without the choices of `numpy.linalg.norm`."""
+    return math.sqrt(np.vdot(u, u).real)
 
 
 def _product(basis: np.ndarray, coefficients: np.ndarray) -> np.ndarray:

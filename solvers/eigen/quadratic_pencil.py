@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 from scipy.sparse import csc_matrix, csr_matrix, diags, hstack, identity, vstack
+from scipy.sparse.csgraph import connected_components
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.linear.libraries import Effort, has_cholmod, one_blas_thread
@@ -32,11 +33,13 @@ from fem_mbs.solvers.linear.redundancy import independent_rows
 from fem_mbs.solvers.linear.saddle_factors import SINGULAR_GROWTH, SingularShift, supernodal
 from fem_mbs.solvers.linear.service import factor
 
-__all__ = ["Inverse", "QuadraticPencil", "absolutely", "inexact", "magnitudes", "times"]
+__all__ = ["Inverse", "QuadraticPencil", "absolutely", "inexact", "magnitudes", "selected", "times"]
 
 _SEED = 5
 _SMALL = 200_000  # entries of K up to which absolute values of matrices are kept
+_FULL = 150  # unknowns up to which products are those of full arrays
 _HELD = 1e-3  # least frequency of an unknown that counts as held, over the upper quartile
+_APART = 1e6  # ratio of scales from which on the constraints say more than the diagonals
 
 
 class QuadraticPencil:
@@ -45,7 +48,6 @@ class QuadraticPencil:
     Attributes:
         M, C, K: scaled, sparse; rows (m, n), columns (n, m): G and G^T, independent rows only (``keep`` tells which) of
             unit size, and what takes rigid-body motions out.
-        moving: number of unknowns with masses (or dampers, where there are no masses).
         d (n,): unknown = d * scaled unknown; ``time``: p = scaled p / time.
 
     Raises:
@@ -84,24 +86,23 @@ class QuadraticPencil:
         self.real = all(np.isrealobj(a.data) for a in (M, C, K))
         self.omega = _frequency(M, C, K)
         self.time = 1.0 / self.omega
-        self.d = _scales(K, C, M, self.omega)
+        self.d = _within_constraints(_scales(K, C, M, self.omega), M, G)
         self.M, self.C, self.K = (_scaled(a, self.d, self.omega**k) for a, k in ((M, 2), (C, 1), (K, 0)))
         self.M.eliminate_zeros()
         self.keep = independent_rows(G, 1.0 / self.d) if G.shape[0] else np.zeros(0, bool)
-        D = diags(self.d)
-        rows = csr_matrix(G[np.flatnonzero(self.keep)] @ D)
-        self.norm = np.sqrt(np.asarray(abs(rows).power(2).sum(axis=1)).ravel())
-        self.rows = csr_matrix(diags(1.0 / self.norm) @ rows) if rows.shape[0] else rows
-        self.columns = csr_matrix(self.rows.T)
-        if columns is not None and self.norm.size:
-            self._check_columns(G, columns)
-            self.columns = csr_matrix(D @ columns[:, np.flatnonzero(self.keep)] @ diags(1.0 / self.norm))
+        self.norm, self.rows, self.columns = np.zeros(0), csr_matrix((0, n)), csr_matrix((n, 0))
+        if self.keep.any():
+            D = diags(self.d)
+            rows = csr_matrix(G[np.flatnonzero(self.keep)] @ D)
+            self.norm = np.sqrt(np.asarray(abs(rows).power(2).sum(axis=1)).ravel())
+            self.rows = csr_matrix(diags(1.0 / self.norm) @ rows)
+            self.columns = csr_matrix(self.rows.T)
+            if columns is not None:
+                self._check_columns(G, columns)
+                self.columns = csr_matrix(D @ columns[:, np.flatnonzero(self.keep)] @ diags(1.0 / self.norm))
         self.m = self.constraints = self.rows.shape[0]
         self.MT, self.CT, self.KT = (a.T for a in (self.M, self.C, self.K))  # columns: nothing is copied
         self.effort = Effort()
-        used = np.bincount(self.M.indices, minlength=n) + np.diff(self.M.indptr)
-        used += 0 if used.any() else np.bincount(self.C.indices, minlength=n) + np.diff(self.C.indptr)
-        self.moving = int((used > 0).sum())
         self.motions: tuple[np.ndarray, np.ndarray] | None = None
         if self.m >= n:
             raise AnalysisError(f"Complex modes: {self.m} independent constraints leave none of {n} unknowns free")
@@ -193,6 +194,37 @@ class QuadraticPencil:
         right[-R.shape[1] :] = np.eye(R.shape[1])
         return factors.solve_full(right, transposed=True)[: self.n]
 
+    def parts(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return the numbers of the unknowns (k,) and constraints (j,) of each part that nothing couples to the others.
+
+        Bending, torsion and extension of a straight shaft along an axis of the model are three.
+        """
+        n, rows, columns = self.n, [], []
+        constraints = ((self.rows, n, 0), (self.columns, 0, n)) if self.m else ()
+        for A, down, right in ((self.M, 0, 0), (self.C, 0, 0), (self.K, 0, 0), *constraints):
+            some = A.data != 0.0
+            rows.append(np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))[some] + down)
+            columns.append(A.indices[some] + right)
+        row, column = np.concatenate(rows), np.concatenate(columns)
+        linked = csr_matrix((np.ones(row.size, bool), (row, column)), shape=(n + self.m, n + self.m))
+        number, of = connected_components(linked, directed=False)
+        return [(np.flatnonzero(of[:n] == i), np.flatnonzero(of[n:] == i)) for i in range(number)]
+
+    def part(self, unknowns: np.ndarray, rows: np.ndarray) -> QuadraticPencil:
+        """Return the pencil of some ascending unknowns and constraints, to which nothing couples the others."""
+        other = copy(self)
+        for name in ("full", "moving", "operators", "_kept"):
+            other.__dict__.pop(name, None)
+        other.M, other.C, other.K = (selected(A, unknowns) for A in (self.M, self.C, self.K))
+        other.MT, other.CT, other.KT = (A.T for A in (other.M, other.C, other.K))
+        other.rows, other.columns = csr_matrix((0, unknowns.size)), csr_matrix((unknowns.size, 0))
+        if rows.size:
+            other.rows, other.columns = self.rows[rows][:, unknowns], self.columns[unknowns][:, rows]
+        other.n, other.m = unknowns.size, rows.size
+        other.constraints = int((rows < self.constraints).sum())
+        other.d = self.d[unknowns]
+        return other
+
     def multipliers(self, y: np.ndarray) -> np.ndarray:
         """Return the multipliers (m, k) in given units from scaled ones; those of dependent rows are zero."""
         out = np.zeros((self.keep.size, y.shape[1]), y.dtype)
@@ -200,9 +232,23 @@ class QuadraticPencil:
         return out
 
     @cached_property
+    def moving(self) -> int:
+        """Return the number of unknowns with masses (or dampers, where there are no masses)."""
+        for A in (self.M, self.C):
+            used = np.bincount(A.indices, minlength=self.n) + np.diff(A.indptr)
+            if used.any():
+                break
+        return int((used > 0).sum())
+
+    @cached_property
     def full(self) -> tuple[np.ndarray, ...]:
         """Return M, C, K, rows and columns (scaled) as full arrays, of small problems."""
         return tuple(a.toarray() for a in (self.M, self.C, self.K, self.rows, self.columns))
+
+    @cached_property
+    def operators(self) -> tuple[Any, Any, Any]:
+        """Return M, C, K (scaled) for products: full arrays of small problems, for which fewer calls are made."""
+        return self.full[:3] if self.n <= _FULL else (self.M, self.C, self.K)
 
     def shifted(self, s: complex) -> csr_matrix:
         """Return K + s C + s^2 M (scaled)."""
@@ -212,12 +258,12 @@ class QuadraticPencil:
         self, p: np.ndarray, x: np.ndarray, transposed: bool = False
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return K x, p C x, p^2 M x (n, k) of pairs p (k,), x (n, k)."""
-        M, C, K = (self.MT, self.CT, self.KT) if transposed else (self.M, self.C, self.K)
+        M, C, K = (A.T if transposed else A for A in self.operators)
         return times(K, x), times(C, x) * p, times(M, x) * p**2
 
     @cached_property
     def _kept(self) -> list[csr_matrix]:
-        return [abs(a) for a in (self.K, self.C, self.M)]
+        return [abs(A) for A in self.operators[::-1]]
 
     @property
     def absolute(self) -> list[csr_matrix]:
@@ -250,8 +296,8 @@ class QuadraticPencil:
 
     def products(self, p: np.ndarray, w: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Return w_i.((p_i + p_j) M + C) x_j (k, k): diagonal for pairs of different p, with w.L'(p) x on it."""
-        m = w.T @ times(self.M, x)
-        return (p[:, None] + p[None, :]) * m + w.T @ times(self.C, x)
+        M, C, _ = self.operators
+        return (p[:, None] + p[None, :]) * (w.T @ times(M, x)) + w.T @ times(C, x)
 
 
 def absolutely(A: csr_matrix, x: np.ndarray, transposed: bool = False) -> np.ndarray:
@@ -265,9 +311,19 @@ def magnitudes(A: csr_matrix) -> csr_matrix:
     return csr_matrix((np.abs(A.data), A.indices, A.indptr), shape=A.shape)
 
 
+def selected(A: csr_matrix, dofs: np.ndarray) -> csr_matrix:
+    """Return rows and columns of ascending ``dofs`` (n,) of a matrix (N, N)."""
+    number = np.full(A.shape[0], -1, A.indices.dtype)
+    number[dofs] = np.arange(dofs.size)
+    columns = number[A.indices]
+    keep = (columns >= 0) & np.repeat(number >= 0, np.diff(A.indptr))
+    indptr = np.concatenate(([0], np.cumsum(keep)))[A.indptr]
+    return csr_matrix((A.data[keep], columns[keep], np.append(indptr[dofs], indptr[-1])), shape=(dofs.size,) * 2)
+
+
 def times(A: Any, x: np.ndarray) -> np.ndarray:
     """Return A x (n, k), without a complex copy of a real matrix."""
-    if np.iscomplexobj(A.data) or not np.iscomplexobj(x):
+    if isinstance(A, np.ndarray) or np.iscomplexobj(A.data) or not np.iscomplexobj(x):
         return A @ x
     parts = A @ np.hstack((x.real, x.imag))
     return parts[:, : x.shape[1]] + 1j * parts[:, x.shape[1] :]
@@ -325,6 +381,33 @@ def _scales(K: csr_matrix, C: csr_matrix, M: csr_matrix, omega: float) -> np.nda
         found = reach > 0.0
         d[empty[found]] = 1.0 / reach[found]
     d[d == 0.0] = np.median(d[d > 0.0]) if (d > 0.0).any() else 1.0
+    return d
+
+
+def _within_constraints(d: np.ndarray, M: csr_matrix, G: csr_matrix) -> np.ndarray:
+    """Return scales d (n,) of which those of unknowns without mass are not far beyond what constraints let them be.
+
+    The stiffness of such an unknown, as of a node of a reduced part, may be that of a reaction alone, whose rounding
+    stands there where the reaction is zero.
+    """
+    known = M.diagonal() != 0.0
+    rows = csr_matrix(abs(G))
+    rows.eliminate_zeros()
+    row, at = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)), rows.indices
+    if known[at].all():
+        return d
+    d = d.copy()
+    for _ in range(3):  # what one pass has bounded bounds others in the next
+        size = np.zeros(rows.shape[0])
+        np.maximum.at(size, row, np.where(known[at], rows.data * d[at], 0.0))
+        some = ~known[at] & (size[row] > 0.0)
+        if not some.any():
+            break
+        most = np.full(d.size, np.inf)
+        np.minimum.at(most, at[some], size[row[some]] / rows.data[some])
+        far = d > _APART * most
+        d[far] = most[far]
+        known[at[some]] = True
     return d
 
 

@@ -116,7 +116,7 @@ def null_space(G: Any) -> np.ndarray:
         return np.eye(n)
     dense = _full(G)
     size = np.linalg.norm(dense, axis=1, keepdims=True)
-    q, r, _ = scipy.linalg.qr((dense / np.where(size > 0.0, size, 1.0)).T, pivoting=True)
+    q, r, _ = scipy.linalg.qr((dense / np.where(size > 0.0, size, 1.0)).conj().T, pivoting=True)
     pivots = np.abs(np.diag(r))
     rank = int((pivots > 1e-11 * pivots.max(initial=1.0)).sum())
     return q[:, rank:]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from deck_text import block, steel
 
-from fem_mbs.decks.abaqus.model import element_words
+from fem_mbs.decks.abaqus.elements import element_words
 from fem_mbs.decks.abaqus.run import convert
 from fem_mbs.decks.reference import TABLES, refreshed
 from fem_mbs.errors import InputError, ModelError

@@ -8,9 +8,11 @@ from deck_text import at, brick, mesh_text, nset, prints, run, steel, step
 from scipy.linalg import eigh
 
 from fem_mbs.decks.abaqus.run import convert
+from fem_mbs.decks.abaqus.steps.make import PROCEDURES
 from fem_mbs.errors import InputError, ModelError
 from fem_mbs.meshes.abaqus.calculix_dat import read_dat
 from fem_mbs.meshes.abaqus.reader import read_deck
+from fem_mbs.meshes.abaqus.steps import COMPUTED
 
 #: One cube, held below, that moves up and down: stiffness 1000, mass 4 at the top (consistent).
 CUBE = """*NODE, NSET=NALL
@@ -70,6 +72,10 @@ TWO = {
     ),
     "a load doubles at once": ("", PUSH.format(""), "*CLOAD\nTOP, 3, .02\n", [4.0, 4.195098, 4.761381, 5.643627]),
 }  # fmt: skip
+
+
+def test_procedures_that_are_read_become_steps():
+    assert set(PROCEDURES) == set(COMPUTED)
 
 
 @pytest.mark.parametrize("case", TWO)

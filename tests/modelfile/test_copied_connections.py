@@ -161,7 +161,8 @@ def test_a_mirrored_event_passes_the_value_of_the_image():
     assert np.abs(mine).max() > 0.3
     assert image == pytest.approx(-mine[:, ::-1] - 4.0, abs=1e-8)
     mine, image = (np.asarray(results.sensor(n, 0)) for n in ("angle", "angle image"))
-    assert image == pytest.approx(-mine, abs=1e-9)
+    # the law turns round at the value, which is passed again after the root of round-off
+    assert image == pytest.approx(-mine, abs=1e-7)
 
 
 def test_events_that_have_no_image_are_refused():

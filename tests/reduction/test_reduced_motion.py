@@ -430,3 +430,52 @@ def test_damping_of_rigid_motions_is_told_of(damping, told):
     m = Model(3)
     m.reduced_part("rod", part, damping=0.01)
     assert not m.warnings
+
+
+# --- complex modes ---------------------------------------------------------------------------------------------------
+def on_a_hinge(part) -> Model:
+    """A rod of which the start turns against a spring, with a mass at its end."""
+    m = Model(3, gravity=(0.0, 0.0, -9.81))
+    if part is None:
+        m = beam(8, dimension=3)
+        m.gravity = np.array((0.0, 0.0, -9.81))
+        left, right = ENDS.values()
+    else:
+        m.reduced_part("rod", part)
+        left, right = "rod:left", "rod:right"
+    m.point_mass("ball", right, 2.0, (1e-3, 1e-3, 1e-3))
+    m.joint("hinge", "revolute", "ground", left, axis=(0.0, 1.0, 0.0))
+    m.joint_spring("coil", "hinge", 2e4)
+    return m
+
+
+def circular(m: Model, count: int = 4) -> np.ndarray:
+    """Return the circular frequencies by a step of complex modes."""
+    m.complex_modes_step(count=count)
+    return solve(m).steps[-1].series["eigenvalue"][:count, 1]
+
+
+@pytest.mark.parametrize("method", ["craig_bampton", "macneal"])
+def test_complex_modes_are_those_of_the_modal_step(method):
+    """Nodes of interfaces have no mass, shapes of MacNeal's method neither, and what rounding leaves there says
+    nothing."""
+    part = reduce_part(beam(8, dimension=3), ENDS, method=method, modes=6)
+    m = on_a_hinge(part)
+    np.testing.assert_allclose(circular(m), 2.0 * np.pi * frequencies(on_a_hinge(part), 4), rtol=1e-8)
+    np.testing.assert_allclose(circular(m), circular(on_a_hinge(None)), rtol=1e-2)
+
+
+def test_complex_modes_of_a_part_that_carries_its_weight():
+    """The stiffness of the node at the unloaded end is that of a moment of nearly zero."""
+    part = reduced(beam(dimension=3), ENDS, 8)
+    m = Model(3, gravity=(0.0, 0.0, -9.81))
+    m.reduced_part("rod", part)
+    m.joint("hinge", "revolute", "ground", "rod:left", axis=(0.0, 1.0, 0.0))
+    m.joint_spring("coil", "hinge", 2e4)
+    m.static_step(4, vary="gravity")
+    m.modes_step(4)
+    m.complex_modes_step(4)
+    steps = solve(m).steps
+    np.testing.assert_allclose(
+        steps[2].series["eigenvalue"][:4, 1], 2.0 * np.pi * steps[1].series["frequency"][:4], rtol=1e-8
+    )

@@ -450,6 +450,38 @@ def test_reach_may_be_a_low_frequency(way):
     assert modes.values.imag.max() == pytest.approx(0.4, rel=1e-3)
 
 
+@pytest.mark.parametrize("damping", [0.0, 0.02, 3.0])
+def test_parts_that_nothing_couples(way, damping):
+    """A gyroscopic part, a free bar, and a bar with damping in proportion, whose numbers alternate: the modes of all
+    are those of each, among them those of the free motion."""
+    gyro = random_problem("gyro damped", n=24)[:3]
+    bars = []
+    for free in (True, False):
+        K = sp.diags((-np.ones(29), np.r_[1.0, np.full(28, 2.0), 1.0 if free else 2.0], -np.ones(29)), (-1, 0, 1))
+        K = 400.0 * K.toarray()
+        bars.append((np.eye(30), 0.0 * K if free else damping * (0.02 * K + np.eye(30)), K))
+    order = np.random.default_rng(4).permutation(84)
+    whole = [scipy.linalg.block_diag(*parts)[np.ix_(order, order)] for parts in zip(gyro, *bars, strict=True)]
+    modes = complex_modes(*whole, count=30)
+    assert (modes.rigid, modes.zeros) == (1, 2)
+    assert np.ptp(modes.right[np.isin(order, np.arange(24, 54)), 0]) < 1e-10
+    exact = np.concatenate([spectrum(*part) for part in (gyro, bars[1])] + [spectrum(*bars[0])])
+    exact = exact[np.abs(exact) > 1e-3]
+    agree(modes.values[1:], exact[np.argsort(np.abs(exact))][:30], 1e-8)
+    check_pairs(modes, *whole)
+    assert modes.biorthogonality < 1e-8
+
+
+def test_a_singular_part_beyond_the_wanted_modes_is_told(way):
+    """Two massless unknowns with one stiffness between them, beside 40 masses."""
+    n = 40
+    M, K = np.eye(n + 2), np.diag(np.arange(1.0, n + 3.0) ** 2)
+    M[n:, n:] = 0.0
+    K[n:, n:] = [[1e6, -1e6], [-1e6, 1e6]]
+    with pytest.raises(AnalysisError, match="singular"):
+        complex_modes(M, 0.0 * M, K, count=2)
+
+
 def test_unknowns_without_stiffness_and_mass(way):
     M, C, K, _ = random_problem("gyro", n=20)
     for a in (M, C, K):

@@ -202,6 +202,9 @@ def test_other_dofs_where_the_preferred_one_cannot_be():
     found = eliminate(A, preferred=[1, 0, 3], held=[1], values=[2.0], strict=False)
     assert found.replaced.tolist() == [0]
     assert found.u0 == pytest.approx(np.full(4, 2.0))
+    # the first dof of all
+    found = eliminate(csr_matrix([[1.0, 1.0, 0.0], [1.0, 0.0, 1.0]]), preferred=[0, 0], strict=False)
+    assert found.replaced.tolist() == [1]
     # a dof that the equation does not contain
     found = eliminate(A, preferred=[3, 0, 1])
     assert found.replaced.tolist() == [0]

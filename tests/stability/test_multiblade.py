@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from test_periodic_rotors import SPRING, distances, eigenvalues, floquet, helicopter
 
-from fem_mbs import Model, ModelError, solve
+from fem_mbs import Model, ModelError, reduce_part, solve
 
 ARM_INERTIA, STATIC = 3.0 * 2.0**2, 3.0 * 2.0 * 0.3  # m a^2, m a e of `helicopter`
 
@@ -90,6 +92,60 @@ def test_elastic_blades_on_a_nacelle_have_the_eigenvalues_of_hill():
     assert distances(p[step["rigid_body_modes"] :], q, 9.0).max() < 1e-6
     names = {mode["name"] for mode in step["blades"]}
     assert {"collective", "forward", "backward"} <= names
+
+
+def rotor_of_blades(reduced: str, frame: str, count: int) -> Model:
+    """Three blades on a nacelle with unequal springs: of beams (reduced = ""), or reduced, with that stiffening."""
+    m = Model(3)
+    m.section("blade", "stiffness", EA=2e7, GJ=4e4, EIy=6e4, EIz=2e5, rhoA=8.0, rhoI=0.02)
+    m.body("nacelle", position=(0, 0, 0), mass=120.0, inertia=(40.0, 60.0, 50.0))
+    for axis, k in zip("xyz", (3e5, 2e5, 5e5), strict=True):
+        m.nodal_spring(f"k{axis}", "nacelle", axis, k, 40.0)
+    for axis, k in zip("xyz", (9e5, 3e5, 5e5), strict=True):
+        m.nodal_spring(f"r{axis}", "nacelle", f"rotation {axis}", k)
+    m.body("hub", position=(0, 0, 0), mass=30.0, inertia=(2.0, 2.0, 3.0))
+    m.joint("bearing", "revolute", "nacelle", "hub", point=(0, 0, 0), axis=(0, 0, 1))
+    blade = Model(3)
+    blade.section("blade", "stiffness", EA=2e7, GJ=4e4, EIy=6e4, EIz=2e5, rhoA=8.0, rhoI=0.02)
+    blade.line("blade", (0.4, 0, 0), (5.0, 0, 0), n=6)
+    blade.beams("blade", on="blade", section="blade", orientation=(0.2, 0.0, 1.0))
+    part = reduce_part(blade, {"root": "blade:start"}, modes=4, stiffening="root") if reduced else None
+    on = ["hub"]
+    for b in range(3):
+        name, a = f"blade {b}", 2.0 * np.pi * b / 3
+        way = np.array([np.cos(a), np.sin(a), 0.0])
+        if reduced:
+            m.reduced_part(name, part, position=(0, 0, 0), rotation=(0, 0, a), reference="root", stiffening=reduced)
+            m.joint(f"root {b}", "weld", "hub", f"{name}:root")
+            on += [name, f"{name}:root"]
+        else:
+            m.line(name, 0.4 * way, 5.0 * way, n=6)
+            m.beams(name, on=name, section="blade", orientation=0.2 * way + (0.0, 0.0, 1.0))
+            m.joint(f"root {b}", "weld", "hub", f"{name}:start")
+            on.append(name)
+    m.rotor("rotor", axis=(0, 0, 1), point=(0, 0, 0), on=on)
+    m.complex_modes_step(rotor="rotor", speed=9.0, frame=frame, count=count)
+    return m
+
+
+def test_reduced_blades_have_the_eigenvalues_of_hill_and_of_beams():
+    p, step = eigenvalues(rotor_of_blades("all", "multi-blade", count=8))
+    p = p[step["rigid_body_modes"] :]
+    q, _ = eigenvalues(rotor_of_blades("all", "periodic", count=9))
+    assert distances(p, q, 9.0).max() < 1e-6
+    for mode in step["blades"]:
+        assert sum(mode[k] for k in ("collective", "forward", "backward", "support")) == pytest.approx(1.0)
+    beams, _ = eigenvalues(rotor_of_blades("", "multi-blade", count=8))
+    assert p.imag == pytest.approx(beams.imag[1:], rel=5e-3)  # four modes of a blade
+    assert not step["warnings"]
+
+
+def test_blades_without_stiffening_are_told():
+    _, step = eigenvalues(rotor_of_blades("none", "multi-blade", count=4))
+    (told,) = [text for text in step["warnings"] if text.startswith("Reduced part")]
+    ratio = float(re.search(r"its rotation is ([0-9.]+) times its lowest frequency", told)[1])
+    cantilever = 3.5160 * np.sqrt(6e4 / 8.0) / 4.6**2  # EI, mass per length, length
+    assert ratio == pytest.approx(9.0 / cantilever, rel=5e-3) and 'stiffening = "all"' in told
 
 
 def test_unequal_blades_and_two_blades_are_told_in_one_message():

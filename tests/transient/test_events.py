@@ -430,3 +430,34 @@ def test_a_motor_is_a_target():
     assert angle[t <= 1.0] == pytest.approx(t[t <= 1.0] ** 2, abs=1e-3)
     late = t > 1.1
     assert np.diff(angle[late]) == pytest.approx(2.0 * np.diff(t[late]), rel=1e-3)  # w = 2 from then on
+
+
+@pytest.mark.parametrize("rule", ["midpoint", "newmark", "generalised-alpha"])
+@pytest.mark.parametrize("part", [0.2, 1e-3, 1e-7])
+def test_short_steps_before_events_have_the_forces_and_accelerations_of_long_ones(part, rule):
+    """An event that changes nothing, a part of a step after the start of this: rows are those of the run without."""
+
+    def pendulum(event: bool) -> Model:
+        m = Model(3, gravity=(0.0, 0.0, -9.81))
+        m.body("b", (0.3, 0.0, -0.4), 2.0, (0.1, 0.2, 0.3))
+        m.joint("hip", "spherical", "ground", "b", point=(0.0, 0.0, 0.0))
+        m.initial("b", spin=(1.0, 3.0, 2.0), centre=(0.0, 0.0, 0.0))
+        m.body("clock", (0.0, 5.0, 0.0), 1.0, (1.0, 1.0, 1.0))
+        m.initial("clock", velocity=(1.0, 0.0, 0.0))
+        m.force("nothing", "b", (0.0, 0.0, 0.0))
+        m.sensor("R", "reaction", on="hip")
+        m.sensor("a", "acceleration", on="b")
+        m.sensor("alpha", "angular acceleration", on="b")
+        m.sensor("time", "displacement", on="clock")
+        if event:
+            m.event("now", sensor="time.x", value=0.1 + 2e-3 * part, action="off", target="nothing")
+        m.transient_step(0.2, h=2e-3, rule=rule)
+        return m
+
+    plain, parted = solve(pendulum(False)), solve(pendulum(True))
+    assert parted.steps[0].summary["events"][0]["time"] == pytest.approx(0.1 + 2e-3 * part, abs=1e-9)
+    for name in ("R", "a", "alpha"):
+        mine, other = parted.sensor(name, raw=True), plain.sensor(name, raw=True)
+        there = np.column_stack([np.interp(mine.t[3:-2], other.t[1:], y) for y in other.values[1:].T])
+        # forces change by 1 % in a step
+        np.testing.assert_allclose(mine.values[3:-2], there, atol=0.015 * np.abs(there).max())

@@ -790,3 +790,56 @@ def test_a_lock_at_a_value_where_the_joint_is_not_is_refused():
     m.lock("l", "hinge", locked=True, value=0.2)
     with pytest.raises(ModelError, match=r"open by 0\.2 rad"):
         solve(m)
+
+
+# --- several brakes --------------------------------------------------------------------------------------------------
+def braked(speeds: tuple[float, ...]) -> Model:
+    """Oscillators, each with a brake that begins to slip at its own time and holds for a while at each reversal."""
+    m = Model(2)
+    for i, speed in enumerate(speeds):
+        m.body(f"b{i}", (0.0, float(i)), 1.0, 1.0)
+        m.joint(f"way{i}", "prismatic", "ground", f"b{i}", point=(0.0, float(i)), axis=(1.0, 0.0))
+        m.joint_spring(f"spring{i}", f"way{i}", 30.0)
+        m.lock(f"brake{i}", f"way{i}", limit=2.0, slip=1.6, locked=False)
+        m.initial(f"b{i}", velocity=(speed, 0.0))
+        m.sensor(f"x{i}", "joint", on=f"way{i}")
+        m.event(f"on{i}", sensor=f"x{i}", value=0.1, direction="rising", action="lock", target=f"brake{i}")
+    m.transient_step(3.0, h=0.01)
+    return m
+
+
+@pytest.mark.parametrize("change", [1e-9, 1e-5, 1e-2, 0.1])
+def test_brakes_do_not_miss_their_stop_where_another_one_slips_again(change):
+    """An event at the start of a step tells nothing of what passes later in that step."""
+    speeds = (3.0, 3.0 + change)
+    both = solve(braked(speeds))
+    stops = [e[2] for e in events(both) if e[0] == "brake1" and e[1] == "lock"]
+    alone = solve(braked(speeds[1:]))
+    reference = [e[2] for e in events(alone) if e[1] == "lock" and e[0] == "brake0"]
+    assert len(reference) >= 5
+    np.testing.assert_allclose(stops, reference, atol=2e-3)
+    assert both.sensor("x1").values[-1] == pytest.approx(alone.sensor("x0").values[-1], abs=2e-4)
+
+
+@pytest.mark.parametrize(("limit", "slip", "stiffness"), [(12.0, 2.0, 30.0), (20.0, 1.0, 15.0), (16.0, 1.0, 10.0)])
+def test_brakes_of_equal_mechanisms_hold_together(limit, slip, stiffness):
+    """Two mechanisms of which one is the image of the other, so that their brakes stop within round-off: that which
+    stops first does not send the other through its stop."""
+    m = Model(3, gravity=(0.0, 0.0, -9.81))
+    m.body("a", (0.3, 0.1, 0.0), 2.0, (0.05, 0.06, 0.07))
+    m.body("b", (0.6, 0.1, -0.2), 1.0, (0.02, 0.03, 0.025))
+    m.joint("hip", "revolute", "ground", "a", point=(0.0, 0.0, 0.0), axis=(0.2, 1.0, 0.1))
+    m.joint("knee", "spherical", "a", "b", point=(0.5, 0.1, 0.0))
+    m.joint_spring("coil", "hip", stiffness)
+    m.lock("brake", "hip", limit=limit, slip=slip, locked=False)
+    m.sensor("angle", "joint", on="hip")
+    m.event("on", sensor="angle", value=0.1, direction="rising", action="lock", target="brake")
+    of = ["a", "b", "hip", "knee", "coil", "brake", "angle", "on"]
+    m.copy(of, prefix="image ", mirror={"normal": (1.0, 2.0, 0.0), "point": (3.0, 0.0, 0.0)})
+    m.transient_step(1.0, h=2e-3)
+    results = solve(m)
+    stops = [[e[2] for e in events(results) if e[:2] == (name, "lock")] for name in ("brake", "image brake")]
+    assert stops[0]
+    np.testing.assert_allclose(*stops, atol=1e-6)
+    a, b = (results.sensor(name).values for name in ("angle", "image angle"))
+    np.testing.assert_allclose(a, b, atol=1e-6 * np.abs(a).max())

@@ -224,7 +224,7 @@ HOMONYMS = {
     "fem_mbs/analysis/rotors/unbalance.py": {"unbalance"},  # a mass off its axis, in a message
     "fem_mbs/plot/scene.py": {"static"},  # the start, drawn as a state at rest
     "fem_mbs/decks/abaqus/compare.py": {"buckling"},  # a table of CalculiX
-    "fem_mbs/decks/abaqus/steps.py": {"modes"},  # a key of steady vibrations
+    "fem_mbs/decks/abaqus/steps/harmonic.py": {"modes"},  # a key of steady vibrations
     "meshes/abaqus/steps.py": {"modes"},  # frequencies between those of modes
     "meshes/abaqus/calculix_dat.py": {"buckling"},
 }

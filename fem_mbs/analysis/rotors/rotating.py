@@ -43,6 +43,7 @@ _CHORD = 0.05  # contraction beyond which the tangent is made anew
 _SMALL = 1e-12  # of increments: over the model's length, or radians
 _ROUNDING = 1e-15  # of stiffness times length
 _FREE = 1e-11  # of the diagonal: holds what turns or moves freely
+_NOTHING = 1e-30  # of the largest diagonal: products of rounding, where there is neither stiffness nor mass
 _ANGLE = 0.7390851332  # [rad] by which the rotor is turned for comparison; no symmetry of a machine has it
 _PROBES = 12  # motions along which coefficients are compared
 _RANK = 1e-10  # of the largest motion: what is left of dependent ones
@@ -445,7 +446,8 @@ def _slow_motions(lin: Linearisation) -> np.ndarray:
     w2 = lin.steady.speed**2
     A = 0.5 * (K + K.T) + w2 * M
     size = np.abs(A.diagonal())
-    A = A + _FREE * diags(np.where(size > 0.0, size, size.max(initial=1.0)))
+    largest = size.max(initial=0.0) or 1.0
+    A = A + _FREE * diags(np.where(size > _NOTHING * largest, size, largest))
     scale = diags(1.0 / np.sqrt(np.maximum(np.abs(A.diagonal()), 1e-300)))
     rows = csr_matrix((0, A.shape[0]))
     if G is not None:

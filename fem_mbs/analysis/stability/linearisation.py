@@ -37,6 +37,7 @@ from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.connections.cyclic import rows_of_faces
 from fem_mbs.model.model import CompiledModel
+from fem_mbs.solvers.eigen.quadratic_pencil import selected
 from fem_mbs.solvers.linear.constraint_equations import Elimination, eliminate
 from fem_mbs.solvers.linear.redundancy import independent_rows
 from fem_mbs.solvers.linear.service import factor
@@ -266,7 +267,7 @@ class Linearisation:
 
     @cached_property
     def _system(self) -> tuple[csr_matrix, csr_matrix, csr_matrix]:
-        M, damping, stiffness = (_selected(a, self.dofs) for a in self.whole())
+        M, damping, stiffness = (selected(a, self.dofs) for a in self.whole())
         return M, damping, stiffness
 
     @property
@@ -492,13 +493,3 @@ class Linearisation:
         from fem_mbs.analysis.stability.state_space import descriptor
 
         return descriptor(self, inputs, sensors)
-
-
-def _selected(A: csr_matrix, dofs: np.ndarray) -> csr_matrix:
-    """Return rows and columns of ascending ``dofs`` (n,) of a matrix (N, N)."""
-    number = np.full(A.shape[0], -1, A.indices.dtype)
-    number[dofs] = np.arange(dofs.size)
-    columns = number[A.indices]
-    keep = (columns >= 0) & np.repeat(number >= 0, np.diff(A.indptr))
-    indptr = np.concatenate(([0], np.cumsum(keep)))[A.indptr]
-    return csr_matrix((A.data[keep], columns[keep], np.append(indptr[dofs], indptr[-1])), shape=(dofs.size,) * 2)

@@ -292,12 +292,16 @@ class Switching:
         self.begin(free, state, t)
         state.V[:], state.DD[:] = kept
 
-    def turn(self, compiled: CompiledModel, state: S.State) -> None:
-        """Let brakes that slip go on against the motion after a blow."""
+    def turn(self, compiled: CompiledModel, state: S.State, struck: bool) -> None:
+        """Let brakes that slip go on against the motion, which a blow may have turned round.
+
+        Unless something has ``struck``, velocities have changed by their errors alone: a brake that these have turned
+        round has come to its stop, and closes next.
+        """
         for lock in self.locks.values():
             if lock.state == SLIPPING:
                 speed = self._measured(lock, compiled.system, state)[1]
-                still = abs(speed) <= _STILL * _largest_speed(lock, compiled.system, state)
+                still = not struck or abs(speed) <= _STILL * _largest_speed(lock, compiled.system, state)
                 self._start_slip(lock, compiled, lock.sign if still else float(np.sign(speed)), abs(speed))
 
     def without_brakes(self) -> np.ndarray | None:

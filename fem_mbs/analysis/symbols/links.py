@@ -39,8 +39,10 @@ _ENDS = ("a", "b", "point_a", "point_b")
 
 def _spring_glyph(said: Any) -> str:
     """Return "spring", "damper" or "spring_damper" by the forces that it has."""
-    pulls = bool(said.stiffness) or any(getattr(said, key, None) for key in ("table", "cubic", "preload", "stops"))
-    brakes = bool(said.damping) or bool(getattr(said, "damping_table", None))
+    pulls = any(getattr(said, key, 0.0) for key in ("stiffness", "cubic", "preload")) or any(
+        getattr(said, key, None) is not None for key in ("table", "stops")
+    )
+    brakes = bool(said.damping) or getattr(said, "damping_table", None) is not None
     return "spring_damper" if pulls and brakes else "damper" if brakes else "spring"
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.compiled import Compiled
 
-__all__ = ["Alternation"]
+__all__ = ["Alternation", "of_constraints"]
 
 _KEPT = 3  # rows that `Alternation.removed` looks back
 
@@ -24,7 +24,7 @@ class Alternation:
         # without constraints accelerations are those of an ordinary differential equation, and nothing alternates
         constrained = (compiled.system.kind[compiled.system.unknown] == S.MULTIPLIER).any()
         none = np.zeros(len(middle_values), bool)
-        self.own = _alternating(compiled, middle_values) if undamped and constrained else none
+        self.own = of_constraints(compiled, middle_values) if undamped and constrained else none
         self.recent = np.full((_KEPT, np.count_nonzero(self.own)), np.nan)
 
     def removed(self, record: np.ndarray) -> np.ndarray:
@@ -49,7 +49,7 @@ class Alternation:
         return record
 
 
-def _alternating(compiled: Compiled, middle_values: np.ndarray) -> np.ndarray:
+def of_constraints(compiled: Compiled, middle_values: np.ndarray) -> np.ndarray:
     """Return a mask (n_record,) of recorded values that depend on multipliers or accelerations.
 
     They are those of joints, of prescribed motions, and section forces of beams with inertia along them.

@@ -34,7 +34,11 @@ class Slopes:
 @dataclass
 class Chunk:
     """Results of consecutive steps: times (n,), ledger (n, 13), iterations, record (n, k), the frames among them, and
-    the derivatives of ledger and record where a run finds them."""
+    the derivatives of ledger and record where a run finds them.
+
+    ``longer``: of a row of a short part of a step, time (1,) and record (1, k) at the end of a longer part, by which
+    its rates are known.
+    """
 
     time: np.ndarray
     ledger: np.ndarray
@@ -44,6 +48,7 @@ class Chunk:
     frame_time: np.ndarray
     frames: dict[str, np.ndarray] = field(default_factory=dict)
     slopes: Slopes | None = None
+    longer: tuple[np.ndarray, np.ndarray] | None = None
 
 
 def joined(chunks: Sequence[Chunk]) -> Chunk:

@@ -23,6 +23,7 @@ from fem_mbs.analysis.start.initial import consistent_velocities, start_rule
 from fem_mbs.analysis.switching.blows import Blow
 from fem_mbs.analysis.switching.locks import Switching
 from fem_mbs.analysis.switching.watched import Watched, WatchedForce
+from fem_mbs.analysis.transient.alternation import of_constraints
 from fem_mbs.analysis.transient.chunk import Chunk, joined
 from fem_mbs.analysis.transient.rules import NEWMARK, RULES
 from fem_mbs.analysis.transient.stepping import Stepping
@@ -37,6 +38,7 @@ from fem_mbs.solvers.stepping import layout as S
 __all__ = ["Events", "run_events"]
 
 _EARLY = 1e-10  # part of a step below which an event lies at its start
+_LONG = 0.5  # part of a step from which on its forces of constraints are as exact as those of whole steps
 _AT_ONCE = 100  # events one after the other at one time, after which there will be no end
 
 
@@ -236,10 +238,13 @@ def run_events(
             remaining -= 1
             continue
         t = float(stepping.time(stepping.step + part))
-        events.stand(chunk)
         if part > _EARLY:
+            events.stand(chunk)
             at_once = 0
             on_chunk(chunk)
+        else:  # the row is that of a step which is not made: it is nothing to those that have not passed yet
+            for w in hits:
+                w.stand(w.read(chunk.record, chunk.ledger))
         at_once += 1
         if at_once > _AT_ONCE:
             raise AnalysisError(
@@ -291,11 +296,18 @@ def _locate(events: Events, stepping: Stepping) -> tuple[float, list[Watched], C
             parts.append((w.part(float(values[0]), partial(value, w)), w))
     best = min((part for part, _ in parts), default=1.0)
     if best > _EARLY:
+        # velocities at the ends of steps violate constraints by an error of second order, and a part of a step takes it
+        # back by forces of that error over the length of the part: a short part gets forces and rates of a longer one
+        longer = attempt(_LONG) if best < _LONG else None
         chunk = attempt(best)
         hits = [
             w for part, w in parts
             if (part <= best if isinstance(w, WatchedForce) else w.passes(w.read(chunk.record, chunk.ledger)) == 0)
         ]  # fmt: skip
+        if longer is not None:
+            own = of_constraints(stepping.compiled, stepping.middle_values)
+            chunk.record[:, own] = longer.record[:, own]
+            chunk = replace(chunk, longer=(longer.time, longer.record))
     else:
         hits = [w for part, w in parts if part <= _EARLY]
         stepping.restore(token)
@@ -307,6 +319,7 @@ def _go_on(events: Events, old: Stepping, new: Stepping, moved: np.ndarray) -> S
     that have changed."""
     work = new.state.work.copy()
     energy = float(old.energies(old.evaluate(*[np.array([new.t0])] * 3)[0])[:3].sum())
+    struck = events.switching.struck or bool(moved.any())
     closing = events.switching.take_closing()
     blow = None
     report = StartReport()
@@ -317,7 +330,7 @@ def _go_on(events: Events, old: Stepping, new: Stepping, moved: np.ndarray) -> S
     elif moved.any():
         report = consistent_velocities(events.compiled, new.state, new.t0, current=True)
     if closing or moved.any():
-        events.switching.turn(events.compiled, new.state)
+        events.switching.turn(events.compiled, new.state, struck)
     new.state.past[:] = 0.0
     new.redundancy.when = f"at t = {new.t0:.6g} s"
     new.begin()

@@ -13,7 +13,32 @@ from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.blocks import Block
 from fem_mbs.system.compiled import Compiled
 
-__all__ = ["Watcher"]
+__all__ = ["Watcher", "out_of_range"]
+
+
+def out_of_range(compiled: Compiled, state: S.State) -> list[str]:
+    """Return sentences on the groups of elements that leave the range in which they are valid, at row 1 of a state."""
+    found = []
+    for block in compiled.blocks:
+        present = [watch for watch in block.type.watches if watch.history < 0]
+        if not present:
+            continue
+        values = compiled.watched(block, state)
+        for column, watch in enumerate(present):
+            i = int(values[:, column].argmax())
+            if not watch.from_start and values[i, column] > watch.warn:
+                name, place = _element(block, i)
+                found.append(
+                    f'{watch.kind} "{name}": {watch.what} is {values[i, column]:.3g} {watch.unit}{place}; '
+                    f"{watch.remedy}"
+                )
+    return found
+
+
+def _element(block: Block, i: int) -> tuple[str, str]:
+    """Return the name of the group of element i of a block, and its place there if the group has several."""
+    first, last = next((first, last) for _, first, last in block.groups if first <= i < last)
+    return block.label(i), f" in element {i - first}" if last - first > 1 else ""
 
 
 class _Watched(NamedTuple):
@@ -35,7 +60,7 @@ class Watcher:
     def __init__(self, compiled: Compiled):
         self.watched: list[_Watched] = []
         self.roots = Roots(compiled)
-        self.worst: dict[tuple[str, str], tuple[float, int, float, Watch]] = {}
+        self.worst: dict[tuple[str, str], tuple[float, str, float, Watch]] = {}
         self._size = 0
         state = None
         for block, row in zip(compiled.blocks, compiled.system.table, strict=True):
@@ -83,21 +108,19 @@ class Watcher:
             if not value > watch.warn:
                 continue
             time = float(times[-1] if rows is None else times[int(table[rows, 1][i])])
-            name = block.label(i)
-            first = next(first for group, first, last in block.groups if first <= i < last)
+            name, place = _element(block, i)
             if value >= watch.limit:
                 raise AnalysisError(
-                    f'{watch.kind} "{name}": {watch.what} of element {i - first} is {value:.3g} {watch.unit} at '
-                    f"t = {time:.6g} s, the limit is {watch.limit:.3g} {watch.unit}; {watch.remedy}"
+                    f'{watch.kind} "{name}": {watch.what} is {value:.3g} {watch.unit}{place} at t = {time:.6g} s, the '
+                    f"limit is {watch.limit:.3g} {watch.unit}; {watch.remedy}"
                 )
             if value > self.worst.get((name, watch.what), (0.0,))[0]:
-                self.worst[name, watch.what] = value, i - first, time, watch
+                self.worst[name, watch.what] = value, place, time, watch
 
     @property
     def warnings(self) -> list[str]:
         """Return sentences for the summary."""
         return [
-            f'{watch.kind} "{name}": {what} reached {value:.3g} {watch.unit} in element {element} at t = {time:.6g} s; '
-            f"{watch.remedy}"
-            for (name, what), (value, element, time, watch) in self.worst.items()
+            f'{watch.kind} "{name}": {what} reached {value:.3g} {watch.unit}{place} at t = {time:.6g} s; {watch.remedy}'
+            for (name, what), (value, place, time, watch) in self.worst.items()
         ]

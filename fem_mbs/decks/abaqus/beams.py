@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.decks.abaqus.model import Conversion, Group, constants, density_of, material_of
+from fem_mbs.decks.abaqus.materials import constants, density_of, material_of
+from fem_mbs.decks.abaqus.model import Conversion, Group
 from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.late import dataclass
 from fem_mbs.meshes.abaqus.deck import BeamSection, Material

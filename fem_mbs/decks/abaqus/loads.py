@@ -17,7 +17,8 @@ from dataclasses import field
 import numpy as np
 
 from fem_mbs.decks.abaqus.beams import beam_section
-from fem_mbs.decks.abaqus.model import Conversion, Group, density_of, expansion_of, material_of
+from fem_mbs.decks.abaqus.materials import density_of, expansion_of, material_of
+from fem_mbs.decks.abaqus.model import Conversion, Group
 from fem_mbs.decks.abaqus.shells import (
     edge_lengths,
     edge_number,

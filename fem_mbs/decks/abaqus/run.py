@@ -22,13 +22,15 @@ from fem_mbs.decks.abaqus.constraints.imperfections import imperfect
 from fem_mbs.decks.abaqus.constraints.pretension import cut_sections, remove_beams
 from fem_mbs.decks.abaqus.constraints.submodels import with_submodels
 from fem_mbs.decks.abaqus.constraints.ties import plan_ties
+from fem_mbs.decks.abaqus.elements import find_groups
 from fem_mbs.decks.abaqus.loads import make_loads, plan_loads
-from fem_mbs.decks.abaqus.model import Conversion, find_groups, make_mesh
+from fem_mbs.decks.abaqus.model import Conversion, make_mesh
 from fem_mbs.decks.abaqus.points import make_points
 from fem_mbs.decks.abaqus.results.prints import Printer
 from fem_mbs.decks.abaqus.shells import make_shells
 from fem_mbs.decks.abaqus.solids import make_solids
-from fem_mbs.decks.abaqus.steps import StepPlan, make_steps
+from fem_mbs.decks.abaqus.steps.make import make_steps
+from fem_mbs.decks.abaqus.steps.sequence import StepPlan
 from fem_mbs.decks.abaqus.substructures import part_of_deck, retained_interfaces
 from fem_mbs.decks.abaqus.temperatures import sort_by_temperature
 from fem_mbs.decks.abaqus.time import Timeline

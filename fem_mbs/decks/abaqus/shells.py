@@ -7,16 +7,8 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import eigh
 
-from fem_mbs.decks.abaqus.model import (
-    Conversion,
-    Group,
-    axes_at,
-    constants,
-    density_of,
-    expansion_of,
-    material_of,
-    stiffness_matrix,
-)
+from fem_mbs.decks.abaqus.materials import constants, density_of, expansion_of, material_of, stiffness_matrix
+from fem_mbs.decks.abaqus.model import Conversion, Group, axes_at
 from fem_mbs.elements.shells.mass import surface_shares
 from fem_mbs.elements.shells.surface import normals
 from fem_mbs.elements.solids.material import orthotropic

@@ -6,15 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.decks.abaqus.model import (
-    Conversion,
-    Group,
-    axes_at,
-    density_of,
-    expansion_of,
-    material_of,
-    stiffness_matrix,
-)
+from fem_mbs.decks.abaqus.materials import density_of, expansion_of, material_of, stiffness_matrix
+from fem_mbs.decks.abaqus.model import Conversion, Group, axes_at
 from fem_mbs.elements.solids import shapes
 from fem_mbs.errors import MeshError, ModelError
 from fem_mbs.meshes.abaqus.reader import element_place

@@ -256,11 +256,11 @@ class Coupling(Declaration):
         if not w.sum() > 0.0:
             raise ModelError(f"the sum of the weights must be positive, not {w.sum():g}", owner=owner)
         keep = (found != a) & (w != 0.0)
-        # a node named twice counts with both weights
-        picked, place = np.unique(found[keep], return_inverse=True)
+        picked, place, times = np.unique(found[keep], return_inverse=True, return_counts=True)
         if not picked.size:
             raise ModelError("it has no nodes beside its reference", owner=owner, remedy="name some")
-        total = np.bincount(place.ravel(), weights=w[keep])
+        # a node named twice counts with both weights that it is given, of equal ones once
+        total = np.bincount(place.ravel(), weights=w[keep]) / (times if self.weights is None else 1)
         translations, rotations = _coupled(building, owner, self.components)
         if self.kind == "rigid" or rotations:
             building.rotational.add(a)

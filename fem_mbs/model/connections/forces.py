@@ -208,7 +208,7 @@ class NodalMass(Declaration):
 
     def build(self, building: Building) -> None:
         owner = building.label("Nodal mass", self.name)
-        nodes = building.nodes_of(self.at, owner)
+        nodes = building.each_of(self.at, owner)
         dim = building.dimension
         M = _definite(building, self.matrix, owner, "matrix", positive=True)
         building.rotational.update(int(node) for node in nodes)

@@ -88,7 +88,7 @@ class NodalSpring(Declaration):
         c = building.number(self.damping, owner, "damping", 0.0)
         if k == 0.0 and c == 0.0:
             raise ModelError("it has no force", owner=owner, remedy="give stiffness or damping")
-        nodes = building.nodes_of(self.on, owner)
+        nodes = building.each_of(self.on, owner)
         if not len(nodes):
             raise ModelError(f'"{self.on}" has no nodes', owner=owner, remedy="name another place")
         if self.against == "ground":
@@ -97,6 +97,7 @@ class NodalSpring(Declaration):
             ends = np.full(len(nodes), GROUND)
         else:
             ends = building.nodes_of(self.against, owner)
+            nodes = nodes if len(ends) == 1 else building.nodes_of(self.on, owner)  # pair by pair
             ends = np.full(len(nodes), ends[0]) if len(ends) == 1 else ends
             if len(ends) != len(nodes):
                 raise ModelError(

@@ -35,6 +35,7 @@ from fem_mbs.model.copies.movement import Copying, Movement, reflection
 from fem_mbs.model.copies.signs import joint_sign, scaled
 from fem_mbs.model.geometry import Mirror, NamedNode, PlacedMesh
 from fem_mbs.model.loads.forces import Force, LineLoad, Moment
+from fem_mbs.model.materials import CrossSection
 from fem_mbs.model.parts.beams import Beam
 from fem_mbs.model.parts.bodies import PointMass, RigidBody, Spring, TorsionSpring, Truss
 from fem_mbs.model.parts.mass_matrix import MassMatrix
@@ -201,8 +202,11 @@ def _mirrored_section(name: str, c: Copying) -> str:
         value = getattr(section, n)
         if value is not None and value[1] != 0.0:
             changes[n] = [value[0], -value[1]]
-    if section.rotate:
-        changes["rotate"] = -section.rotate
+    for n in ("rotate", "Iyz"):
+        value = getattr(section, n)
+        if value:
+            changes[n] = -value
+    changes |= _mirrored_drawing(section, c)
     D = np.diag([1.0, 1.0, -1.0, -1.0, -1.0, 1.0])
     for n in ("stiffness", "mass"):
         value = getattr(section, n)
@@ -215,12 +219,47 @@ def _mirrored_section(name: str, c: Copying) -> str:
     return other
 
 
+def _mirrored_drawing(section: CrossSection, c: Copying) -> dict[str, Any]:
+    """Return the keys of a section's own drawing, as of walls, with z reversed."""
+
+    def image(point: Any) -> list[float]:
+        return [point[0], -point[1]]
+
+    out: dict[str, Any] = {}
+    tables = [*(section.patches or ()), *(section.plies or ())]
+    materials = [c.materials[name] for table in tables if (name := table.get("material")) in c.materials]
+    if any(material.stiffness is not None for material in materials):
+        c.refuse(section, "its anisotropic material cannot be mirrored", "give orthotropic constants")
+    if section.patches:  # angles are between the beam and a side, which both are those of the image
+        out["patches"] = [{**patch, "corners": [image(p) for p in patch["corners"]]} for patch in section.patches]
+    if section.walls:
+        out["walls"] = [{**wall, "points": [image(p) for p in wall["points"]]} for wall in section.walls]
+    if section.plies and any(ply.get("angle") for ply in section.plies):
+        out["plies"] = [{**ply, "angle": -ply.get("angle", 0.0)} for ply in section.plies]
+    if section.origin is not None and not isinstance(section.origin, str) and section.origin[1]:
+        out["origin"] = image(section.origin)
+    return out
+
+
 def _mass_axes(said: PointMass, c: Copying) -> dict[str, Any]:
     out: dict[str, Any] = _vectors("offset")(said, c)
-    if c.movement.dimension == 3 and said.inertia is not None and np.ndim(said.inertia):
-        J = np.asarray(said.inertia, float)
-        Q = c.movement.Q
-        out["inertia"] = (Q @ (np.diag(J) if J.ndim == 1 else J) @ Q.T).tolist()
+    if c.movement.dimension == 2 or said.inertia is None or not np.ndim(said.inertia):
+        return out
+    own = {d.name for kind in (RigidBody, MovingPart) for d in c.said_of(kind)}
+    places = list(said.at) if isinstance(said.at, (list, tuple)) else [said.at]
+    turning = [str(place).partition(":")[0] in own for place in places]
+    J = np.asarray(said.inertia, float)
+    J = np.diag(J) if J.ndim == 1 else J
+    Q = c.movement.Q
+    if any(turning):  # the numbers are in axes of bodies, which the copies of these carry along
+        shared = any(c.reference(place, ("body", "part")) == place for place in places)
+        if (shared or not all(turning)) and not np.array_equal(Q, np.eye(3)):
+            c.refuse(
+                said, "its inertia is in the axes of a body that is not copied, or of several sorts of nodes",
+                "copy the body too, or give each place a mass of its own",
+            )  # fmt: skip
+        Q = np.diag([1.0, 1.0, c.movement.sign])
+    out["inertia"] = (Q @ J @ Q.T).tolist()
     return out
 
 
@@ -344,6 +383,23 @@ def _coupling(said: Coupling, c: Copying) -> dict[str, Any]:
     return {} if said.components is None else {"components": c.components(said, said.components)}
 
 
+def _line_load(said: LineLoad, c: Copying) -> dict[str, Any]:
+    if said.axes != "local":
+        return _all(_vectors("vector"), _vectors("moment", axial=True))(said, c)
+    _vectors("vector", "moment")(said, c)  # refuses expressions of coordinates
+    if not c.movement.mirrors:
+        return {}  # its axes go with the part
+    if ":" in str(said.on) and said.on not in {d.name for d in c.said_of(Beam)}:
+        # edges are followed counter-clockwise about the normal, in the mirror the other way round
+        vector, moment = (-1.0, 1.0, 1.0), (1.0, -1.0, -1.0)
+    else:  # ez of the section is opposite to the image of ez, in the plane ey to that of ey
+        vector, moment = ((1.0, -1.0) if c.movement.dimension == 2 else (1.0, 1.0, -1.0)), (1.0, 1.0, 1.0)
+    out: dict[str, Any] = {"vector": [s * float(v) for s, v in zip(vector, said.vector, strict=True)]}
+    if said.moment is not None:
+        out["moment"] = [s * float(v) for s, v in zip(moment, said.moment, strict=True)]
+    return out
+
+
 def _moment(said: Moment, c: Copying) -> dict[str, Any]:
     return {"value": c.movement.axial(said.value)}
 
@@ -451,7 +507,7 @@ RULES: dict[type[Declaration], Rule] = {
     Tyre: _tyre,
     Force: _all(_vectors("vector"), _points("point")),
     Moment: _moment,
-    LineLoad: _all(_vectors("vector"), _vectors("moment", axial=True)),
+    LineLoad: _line_load,
     Pressure: _plain_value("value"),
     Traction: _vectors("vector"),
     Gear: _gear,
@@ -470,6 +526,17 @@ _REVERSED: dict[type, tuple[str, ...]] = {
 }
 
 
+def _other_chambers(said: HydraulicActuator, c: Copying) -> dict[str, Any]:
+    """Return what belongs to the chambers of a cylinder whose coordinate counts the other way: each is the other."""
+    if said.kf:
+        c.refuse(said, "its feedback of the pressure of two chambers cannot be mirrored", "write the copy by hand")
+    capacity_b = said.capacity if said.capacity_b is None else said.capacity_b
+    return {
+        "area": said.area_b, "area_b": said.area, "capacity": capacity_b, "capacity_b": said.capacity,
+        "initial_pressure": said.initial_pressure_b, "initial_pressure_b": said.initial_pressure,
+    }  # fmt: skip
+
+
 def moved(said: Any, c: Copying) -> dict[str, Any]:
     """Return the keys of a declaration that follow the movement of a copy.
 
@@ -486,4 +553,6 @@ def moved(said: Any, c: Copying) -> dict[str, Any]:
             out |= _reversed_law(said)
         else:
             out |= {n: scaled(getattr(said, n), -1.0) for n in _REVERSED[type(said)]}
+            if isinstance(said, HydraulicActuator) and said.area_b is not None:
+                out |= _other_chambers(said, c)
     return out

@@ -25,7 +25,7 @@ def _vectors(building: Building, value, owner: str, key: str, on, point=None) ->
     """Return a vector (dimension,), or one for each node of a place (n, dimension)."""
     if np.ndim(value) != 2:
         return building.vector(value, owner, key)
-    n = len(building.nodes_of(on, owner))
+    n = len(building.each_of(on, owner))
     v = np.asarray(value, float)
     if point is not None or v.shape != (n, building.dimension) or not np.isfinite(v).all():
         raise ModelError(
@@ -123,7 +123,7 @@ class Force(Declaration):
         vector = _vectors(building, vector, owner, "vector", self.on, self.point)
         index = building.function_index(self.function, owner, load=True)
         if self.point is None:
-            nodes, offset = building.nodes_of(self.on, owner), np.zeros(building.dimension)
+            nodes, offset = building.each_of(self.on, owner), np.zeros(building.dimension)
         else:
             node, offset = building.point(self.on, self.point, owner)
             nodes = np.array([node])
@@ -171,7 +171,7 @@ class Moment(Declaration):
         owner = building.label("Moment", self.name)
         if self.kind != "axial" and building.dimension == 2:
             raise ModelError("in the plane all moments are alike", owner=owner, remedy="remove kind")
-        nodes = building.nodes_of(self.on, owner)
+        nodes = building.each_of(self.on, owner)
         building.needs_rotation += [(owner, int(n)) for n in nodes]
         index = building.function_index(self.function, owner, load=True)
         if building.dimension == 2:

@@ -241,7 +241,7 @@ class PointMass(Declaration):
     def build(self, building: Building) -> None:
         mass = self.mass
         owner = building.label("Point mass", self.name)
-        nodes = building.nodes_of(self.at, owner)
+        nodes = building.each_of(self.at, owner)
         mass = building.number(mass, owner, "mass", 0.0)
         if building.dimension == 2:
             if self.offset is not None:

@@ -431,6 +431,9 @@ class MovingPart(Declaration):
         shapes, squares = _chosen_shapes(owner, part, self.reference)
         shapes, squares = _chosen(building, owner, shapes, squares, self.modes, self.cutoff)
         body = part.transformed(shapes, np.zeros((shapes.shape[1], 0)))
+        if not np.isfinite(squares).all():  # what rounding leaves of the mass of a shape without would be a frequency
+            heavy = shapes * np.isfinite(squares)
+            body = replace(body, mass=heavy.T @ part.mass @ heavy, moments=part.moments.transformed(heavy))
         n = body.size
         frequencies = np.sqrt(squares) / (2.0 * np.pi)
         D = _damping(owner, body, self.damping)
@@ -449,8 +452,9 @@ class MovingPart(Declaration):
         scalars = first + np.arange(n)
         building.scalars += [f'mode {k + 1} of "{self.name}"' for k in range(n)]
         loads = _stiffening(owner, body, self.stiffening, arm)
-        row = flexible_body.parameters(moments.matrix(), body.stiffness, D, loads)
-        block = building.add_block(self.name, f"flexible_body{dim}_{n}", [[node]], row[1:], mass=row[0])
+        slowest = 0.0 if loads else float(np.sqrt(squares.min()))  # where it matters how fast the part turns
+        row = flexible_body.parameters(moments.matrix(), body.stiffness, D, loads, slowest)
+        block = building.add_block(self.name, f"flexible_body{dim}_{n}", [[node]], row[2:], mass=row[0], slowest=row[1])
         block.scalars = scalars[None, :]
         nodes = {}
         for interface in part.interfaces:

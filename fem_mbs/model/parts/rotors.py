@@ -189,7 +189,7 @@ class Disc(Declaration):
         polar = self.polar
         diametral = self.diametral
         owner = building.label("Disc", self.name)
-        nodes = building.nodes_of(self.at, owner)
+        nodes = building.each_of(self.at, owner)
         if len(nodes) == 0:
             raise ModelError(f"at = {shown(self.at)} has no nodes", owner=owner, key="at", value=self.at)
         mass, polar = building.number(mass, owner, "mass", 0.0), building.number(polar, owner, "polar", 0.0)

@@ -355,7 +355,9 @@ def _facets(building: Building, owner: str, on):
     """Yield faces that a load acts on: kind of facet, nodes (m, k), numbers in all, thickness (m,) or None, the
     group of their cells."""
     before = 0
-    for place in [on] if isinstance(on, str) else list(on):
+    places = [on] if isinstance(on, str) else list(on)
+    named: dict[tuple[str, int], set[tuple[int, int]]] = {}
+    for place in places:
         mesh, colon, name = str(place).partition(":")
         part, start = building.find("mesh", mesh, building.meshes, owner)
         if not colon:
@@ -365,10 +367,14 @@ def _facets(building: Building, owner: str, on):
             )
         if name in part.cell_sets and name not in part.facet_sets and building.dimension == 3:
             for block, cells in part.cells_of(name, 2):
+                if len(places) > 1:
+                    _take(building, owner, named, mesh, block, cells, 0)
                 yield from _surface(building, owner, str(place), mesh, block, np.asarray(cells), before)
                 before += len(cells)
             continue
         for block, cells, facets in part.facets(name):
+            if len(places) > 1:
+                _take(building, owner, named, mesh, block, cells, facets)
             taken = cell_owners(building, mesh, block)[cells]
             if (taken < 0).any():
                 number = part.blocks[block].ids[cells[np.argmax(taken < 0)]]
@@ -398,6 +404,26 @@ def _facets(building: Building, owner: str, on):
                         None if thickness is None else thickness[rows], group,
                     )  # fmt: skip
             before += len(cells)
+
+
+def _take(
+    building: Building, owner: str, taken: dict, mesh: str, block: int, cells: np.ndarray, facets: np.ndarray | int
+) -> None:
+    """Enter faces of a set among those ``taken`` by the sets before it, by mesh and block.
+
+    Raises:
+        ModelError: one of them is taken, so that the load would act on it twice.
+    """
+    mine = np.column_stack(np.broadcast_arrays(cells, facets))
+    before = taken.setdefault((mesh, block), set())
+    faces = {(int(cell), int(facet)) for cell, facet in mine}
+    if twice := faces & before:
+        number = building.meshes[mesh][0].blocks[block].ids[min(twice)[0]]
+        raise ModelError(
+            f'a face of cell {number} of mesh "{mesh}" is named twice in on', owner=owner,
+            remedy="keep one of the sets",
+        )  # fmt: skip
+    before |= faces
 
 
 def _surface(building: Building, owner: str, place: str, mesh: str, block: int, cells: np.ndarray, before: int):

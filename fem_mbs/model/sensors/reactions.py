@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.declarations.declaration import key
-from fem_mbs.declarations.kinds import PLACE
+from fem_mbs.declarations.kinds import PLACE, shown
 from fem_mbs.errors import ModelError
 from fem_mbs.late import dataclass
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest, kind_key
@@ -37,6 +37,11 @@ class _Reaction(Sensor):
     unit, mid_step = "N", True
 
     def prepare(self, on):
+        if isinstance(on, (list, tuple, np.ndarray)):
+            raise ModelError(
+                f"on = {shown(on)} must be one place or name", owner=self.owner, key="on", value=on,
+                remedy="give each place a sensor",
+            )  # fmt: skip
         self.on = on
         self.joint = on in self.model.labels and on not in self.model.bodies and on not in self.model.groups
         if not self.joint:

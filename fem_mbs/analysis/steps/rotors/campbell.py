@@ -140,6 +140,7 @@ eigenproblem in the speed, gives for them (`direct`)."""
         from time import perf_counter
 
         from fem_mbs.analysis.rotors.campbell import Spinning, critical_speeds, follow, spinning_at, unsettled
+        from fem_mbs.analysis.transient.watch import out_of_range
 
         options = step.options
         began = perf_counter()
@@ -176,6 +177,7 @@ eigenproblem in the speed, gives for them (`direct`)."""
             warnings=[
                 *_warnings(found.lost, critical, frame), *_changing(unsettled(spinning, found)),
                 *outside_tables(context.compiled, speeds),
+                *out_of_range(context.compiled.system, spinning.steady(max(speeds, key=abs)).state),
             ],
         )  # fmt: skip
 

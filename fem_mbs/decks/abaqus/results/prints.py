@@ -33,12 +33,13 @@ from fem_mbs.analysis.start.initial import function_jets
 from fem_mbs.decks.abaqus.beams import Beyond, beam_section, beyond
 from fem_mbs.decks.abaqus.constraints.free import check_balance
 from fem_mbs.decks.abaqus.loads import node_temperatures
-from fem_mbs.decks.abaqus.model import Conversion, Group, density_of, material_of, stiffness_matrix
+from fem_mbs.decks.abaqus.materials import density_of, material_of, stiffness_matrix
+from fem_mbs.decks.abaqus.model import Conversion, Group
 from fem_mbs.decks.abaqus.results.section_forces import SECTION_COLUMNS, surface_tables
 from fem_mbs.decks.abaqus.results.section_stresses import beam_stresses, shell_stresses, tensors
 from fem_mbs.decks.abaqus.shells import shell_areas, shell_mass_per_area, shell_thickness
 from fem_mbs.decks.abaqus.solids import kinetic_energies, volumes
-from fem_mbs.decks.abaqus.steps import StepPlan
+from fem_mbs.decks.abaqus.steps.sequence import StepPlan
 from fem_mbs.decks.abaqus.substructures import SUBSTRUCTURE, retained_matrices
 from fem_mbs.elements.solids import shapes
 from fem_mbs.meshes.abaqus.deck import DeckStep, OutputRequest

@@ -102,7 +102,7 @@ class UserForce(Declaration):
             raise ModelError(
                 "at is for forces on points", owner=owner, remedy="remove joint, coordinate, a, b, point_a and point_b"
             )
-        nodes = building.nodes_of(self.at, owner)
+        nodes = building.each_of(self.at, owner)
         if self.point is not None:
             node, offset = building.point(self.at, self.point, owner)
             nodes = np.array([node])

@@ -1,0 +1,57 @@
+"""What steps by modes take of the steps before and of the deck: how many modes, and how these are damped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fem_mbs.decks.abaqus.steps.sequence import StepToMake
+from fem_mbs.errors import ModelError
+from fem_mbs.meshes.vocabulary import Effect
+
+__all__ = ["modal_damping", "modes_before"]
+
+
+def modes_before(item: StepToMake) -> int:
+    """Return the number of modes of the last FREQUENCY step.
+
+    Raises:
+        ModelError: there is none with a number of modes.
+    """
+    step, steps = item.step, item.conv.deck.steps
+    modes = next((steps[m.index].n_modes for m in reversed(item.before.made) if "basis" in m.kind.carries), 0)
+    if not modes:
+        remedy = "add it, or give DIRECT" if step.procedure == "STEADY STATE DYNAMICS" else "add it"
+        raise ModelError(
+            f"{step.procedure} needs a FREQUENCY step with a number of modes before it, whose modes it takes",
+            place=step.where, remedy=remedy,
+        )  # fmt: skip
+    return modes
+
+
+def modal_damping(item: StepToMake, modes: int) -> dict[str, Any]:
+    """Return options of a step by modes that say how these are damped; modes without a ratio have none.
+
+    Raises:
+        ModelError: Rayleigh's factors of some of the modes.
+    """
+    conv, step = item.conv, item.step
+    if any(any(m.damping) for m in conv.deck.materials.values()):
+        conv.note(f"{step.where}: the *DAMPING of materials acts as well (CalculiX leaves it out)", Effect.DIFFERS)
+    options: dict[str, Any] = {}
+    if step.modal_damping:
+        ratios = np.zeros(modes + 1)
+        for first, last, ratio in step.modal_damping:
+            ratios[first - 1 : last] = ratio
+        ratios[modes:] = 0.0
+        options["damping"] = ratios.tolist()
+    _, last, alpha, beta = step.rayleigh
+    if last and last < modes:
+        raise ModelError(
+            f"MODAL DAMPING, RAYLEIGH is given for modes up to {last} of {modes}", place=step.where,
+            remedy="give it for all, or ratios of each",
+        )  # fmt: skip
+    if alpha or beta:
+        options["rayleigh"] = [alpha, beta]
+    return options
