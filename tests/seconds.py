@@ -126,7 +126,7 @@ class Seconds:
                 self._staying.add(report.nodeid)
 
     def pytest_sessionfinish(self):
-        from fem_mbs.machine_code import costs
+        from fem_mbs.compiling.machine_code import costs
 
         names = sorted({kernel for kernels in self._needed.values() for kernel in kernels})
         cost = dict(zip(names, costs(names), strict=True))
