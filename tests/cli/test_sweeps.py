@@ -383,6 +383,17 @@ def test_nothing_to_draw(tmp_path):
         plot_sweep(table, tmp_path / "a.png", ["f"])
 
 
+def test_parameters_are_quantities(model, tmp_path):
+    """They were refused, although the table has them."""
+    text = f'parameters = {{ d = 0.01, half = "d/2" }}\n{model.read_text()}'
+    file = model.with_name("named.toml")
+    file.write_text(text.replace("diameter = 0.01", 'diameter = "d"'), encoding="utf-8")
+    for name in ("parameter.half", "parameter.*"):
+        plan_sweep(file, ["d=0.01,0.02"], tmp_path / "out", quantities=[name])
+    with pytest.raises(ModelError, match=r'no quantity fits "parameter\.quarter"'):
+        plan_sweep(file, ["d=0.01,0.02"], tmp_path / "out", quantities=["parameter.quarter"])
+
+
 # --- the command line ------------------------------------------------------------------------------------------------
 def test_the_command(pool, model, tmp_path, fem_mbs):
     out = tmp_path / "out"
