@@ -112,7 +112,10 @@ def load_part(
     if material is not None:
         raise ModelError(f"{path}: a material belongs to meshes; this file says itself what its parts are made of")
     if form is None:
-        return LoadedPart(load_model(path))
+        model = load_model(path)
+        if model.shown_units is None:
+            model.units()  # a model file without [units] is in SI, of which a part tells the model that it is mounted in
+        return LoadedPart(model)
     from fem_mbs.meshes.vocabulary import Effect
 
     converted = form.convert(form.read(path), part=True, accept=accept)

@@ -11,6 +11,7 @@ from fem_mbs.cli.check import explain
 from fem_mbs.errors import ModelError
 from fem_mbs.modelfile.read import load_model
 from fem_mbs.parts.files import write_matrix_market
+from fem_mbs.parts.formats import write_part as any_format
 from fem_mbs.parts.hdf5 import write_part
 
 PART = """
@@ -72,6 +73,36 @@ def write(folder, text, part=PART):
     path = folder / "model.toml"
     path.write_text(text)
     return path
+
+
+@pytest.mark.parametrize("file", ["part.h5", "part.pch", "part folder"])
+def test_parts_in_other_units_are_refused(file, tmp_path):
+    """A part in mm and t stood in a model in m and kg, a million times too stiff, without a word."""
+    told = write(tmp_path, MODEL % FLY, f'units = {{ base = "mm t s" }}\n{PART}')
+    refused = r'the numbers of its part are in "mm t s", those of this model in "m kg s"'
+    with pytest.raises(ModelError, match=refused):
+        load_model(told).compile()
+    kept = reduce_part(load_model(tmp_path / "part.toml"), {"rod:start": "rod:start", "rod:end": "rod:end"})
+    any_format(tmp_path / file, kept)
+    read = f'file = "{file}"'
+    text = (MODEL % read).replace("stiffening", "# stiffening")
+    path = write(tmp_path, text)
+    with pytest.raises(ModelError, match=refused):
+        load_model(path).compile()
+    path.write_text(f'units = {{ base = "mm t s" }}\n{text}')
+    assert load_model(path).compile()
+
+
+def test_a_part_without_units_is_in_si(tmp_path):
+    """That is what a model file without [units] means; a part whose units nobody knows, such as of a deck, is taken."""
+    path = write(tmp_path, f'units = {{ base = "mm t s" }}\n{MODEL % FLY}')
+    with pytest.raises(ModelError, match='in "m kg s", those of this model in "mm t s"'):
+        load_model(path).compile()
+    part = reduce_part(beam(4, dimension=2), {"rod:start": "rod:start", "rod:end": "rod:end"})
+    model = Model(2)
+    model.units(base="mm t s")
+    model.reduced_part("arm", part)
+    assert model.compile()
 
 
 def test_a_file_says_what_the_builder_does(tmp_path):
