@@ -114,7 +114,7 @@ def load_part(
     if form is None:
         model = load_model(path)
         if model.shown_units is None:
-            model.units()  # a model file without [units] is in SI, of which a part tells the model that it is mounted in
+            model.units()  # a model file without [units] is in SI, and its part says so where it is mounted
         return LoadedPart(model)
     from fem_mbs.meshes.vocabulary import Effect
 

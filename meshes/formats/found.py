@@ -19,12 +19,14 @@ from fem_mbs.late import dataclass
 from fem_mbs.meshes.cells import CELL_KINDS, DIMENSION, match_facets
 from fem_mbs.meshes.mesh import CellBlock, Mesh
 
-__all__ = ["ALL", "LINES", "Found", "add_arrays", "from_meshio", "need", "quietly"]
+__all__ = ["ALL", "BACK", "LINES", "Found", "add_arrays", "from_meshio", "need", "quietly"]
 
 LINES = {"line": "line2", "line3": "line3"}
 ALL = {**LINES, **{kind: kind for kind in CELL_KINDS if DIMENSION[kind] > 1}}
 _CORNERS = {1: {2: 2, 3: 2}, 2: {3: 3, 6: 3, 4: 4, 8: 4}}  # dimension, nodes of a cell -> its corners
 _MAX_VALUES = 64
+#: What a name gets that a file gives to the back of shells, the side against their normal: cells have no sides.
+BACK = "@back"
 
 
 def need(package: str, where: str, form: str) -> None:

@@ -299,20 +299,24 @@ _SIDES = {
 }
 
 
-def exodus(path, kind, hdf=False):
+def exodus(path, kind, hdf=False, shells=""):
+    """Write bodies, or shells of an element type of which a side is a face: 1 of the first half, 2 of the others."""
     X, cells = box(kind)
     base = {"tetra10": "tetra", "hexahedron20": "hexahedron", "wedge15": "wedge"}.get(kind, kind)
     base = {"triangle6": "triangle", "quad8": "quad"}.get(base, base)
     end = X[:, 0] > 2.0 - 1e-9
     hits = [np.flatnonzero(end[cells[:, np.array(s) - 1]].all(axis=1)) for s in _SIDES[base]]
     elements, sides = np.concatenate(hits), np.concatenate([np.full(len(h), i + 1) for i, h in enumerate(hits)])
+    if shells:  # side 3 is the first edge
+        faces = np.arange(len(cells)) + 1
+        elements, sides = np.append(elements, faces - 1), np.append(sides + 2, 1 + (faces > len(cells) // 2))
     local = _EXODUS.get(kind, range(cells.shape[1]))
 
     def text(names):
         return np.array([list(n.ljust(33, "\0")) for n in names], "S1")
 
     variables = {
-        **{f"coord{c}": X[:, i] for i, c in enumerate("xyz"[: DIMENSION[kind]])},
+        **{f"coord{c}": X[:, i] for i, c in enumerate("xyz"[: 3 if shells else DIMENSION[kind]])},
         "connect1": cells[:, local].astype(np.int32) + 1,
         "eb_names": text(["steel"]), "eb_prop1": np.array([5], np.int32),
         "node_ns1": np.flatnonzero(X[:, 0] == 0.0).astype(np.int32) + 1, "ns_prop1": np.array([11], np.int32),
@@ -326,7 +330,7 @@ def exodus(path, kind, hdf=False):
         with h5py.File(path, "w") as file:
             for name, value in variables.items():
                 file[name] = value
-            file["connect1"].attrs["elem_type"] = _NAMES[kind]
+            file["connect1"].attrs["elem_type"] = shells or _NAMES[kind]
         return X, cells, len(elements)
     from scipy.io import netcdf_file
 
@@ -338,7 +342,7 @@ def exodus(path, kind, hdf=False):
                 axes.append(f"{name}_{i}")
             item = file.createVariable(name, "c" if value.dtype.kind == "S" else value.dtype.str[1:], axes)
             item[:] = value
-        file.variables["connect1"].elem_type = _NAMES[kind]
+        file.variables["connect1"].elem_type = shells or _NAMES[kind]
     return X, cells, len(elements)
 
 
@@ -354,6 +358,23 @@ def test_exodus(tmp_path, kind, hdf):
     assert sum(len(c) for _, c, _ in mesh.facets("load")) == n
     assert area(mesh.facet_nodes("load"), mesh.points) == pytest.approx(1.0, rel=1e-12)
     assert np.array_equal(mesh.nodes_of("load"), np.flatnonzero(X[:, 0] > 2.0 - 1e-9))
+
+
+@pytest.mark.parametrize(("kind", "shells"), [("quad", "SHELL4"), ("quad8", "SHELL8"), ("triangle", "TRI3")])
+def test_exodus_shells(tmp_path, kind, shells):
+    """The sides 1 and 2 of shells are their faces, of which the edges 0-1 and 1-2 were made."""
+    X, cells, _ = exodus(tmp_path / "part.exo", kind, shells=shells)
+    mesh = read_mesh(tmp_path / "part.exo", "all")
+    half = len(cells) // 2
+    found = {name: np.concatenate([c for _, c in parts]) for name, parts in mesh.cell_sets.items()}
+    assert list(found) == ["steel", "load", "load@back"]
+    assert np.array_equal(found["load"], np.arange(half))
+    assert np.array_equal(found["load@back"], np.arange(half, len(cells)))
+    assert list(mesh.facet_sets) == ["load@edges"]
+    ends = np.concatenate([nodes.ravel() for _, nodes in mesh.facet_nodes("load@edges")])
+    assert sum(len(c) for _, c, _ in mesh.facets("load@edges")) == 2
+    assert (X[ends, 0] > 2.0 - 1e-9).all()
+    assert mesh.skipped == ()
 
 
 @pytest.mark.parametrize("name", ["a.e", "a.med", "a.vtk", "a.mesh"])
