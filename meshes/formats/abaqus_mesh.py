@@ -1,8 +1,8 @@
 """Read the mesh of a deck of Abaqus or CalculiX (.inp): nodes, elements, sets and surfaces; instances in their places.
 
-Node sets, element sets and surfaces keep their names, in decks of instances INSTANCE.NAME.  A surface of shells is a set
-of cells, which have no sides; what it has of their side SNEG is called NAME@back.  Materials, sections, loads and steps
-are not read: a deck with these is to be run itself (`fem_mbs.decks`).
+Node sets, element sets and surfaces keep their names, in decks of instances INSTANCE.NAME.  A surface of shells is a
+set of cells, which have no sides; what it has of their side SNEG is called NAME@back.  Materials, sections, loads and
+steps are not read: a deck with these is to be run itself (`fem_mbs.decks`).
 """
 
 from __future__ import annotations

@@ -125,9 +125,12 @@ def _read_msh(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
         if dimension == 0 and len(cells):
             found.add_nodes(name, np.unique(vertex[cells]), origin)
         elif dimension > 0 and (block_of[cells] >= 0).any():
+            missing = index.cell_types[cells[block_of[cells] < 0]]
             cells = cells[block_of[cells] >= 0]
             parts = [(int(b), place[cells[block_of[cells] == b]]) for b in np.unique(block_of[cells])]
             found.add_cells(name, parts, origin)
+            for kind, count in zip(*np.unique(missing, return_counts=True), strict=True):
+                found.lose(name, CELL_TYPES[int(kind)][0], int(count))
         else:
             # Gmsh drops the groups of all cells when it saves 2.2 with Mesh.SaveAll
             none = "no cells in the file" + (

@@ -9,8 +9,9 @@ from meshio import gmsh
 from places import DATA
 from solid_meshes import grid
 
+from fem_mbs import Model
 from fem_mbs.elements.solids import shapes
-from fem_mbs.errors import MeshError
+from fem_mbs.errors import MeshError, ModelError
 from fem_mbs.meshes.cells import CELL_KINDS, DIMENSION, FACETS, facets_of, match_facets
 from fem_mbs.meshes.formats.gmsh_index import CELL_TYPES
 from fem_mbs.meshes.formats.meshio_formats import settled
@@ -424,3 +425,55 @@ def test_damaged_exodus_files(name, said, monkeypatch):
     monkeypatch.setattr("fem_mbs.files._SECONDS", 6.0)
     with pytest.raises(MeshError, match=f"{name}: cannot be read as HDF5: it is damaged: .*{said}"):
         read_mesh(DATA / "damaged" / name)
+
+
+# --- cells that parts would miss or have twice -----------------------------------------------------------------------
+CUBE = np.array([[x, y, z] for z in (0, 1) for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))], float)
+
+
+def part_of(path, on="b"):
+    model = Model(3)
+    model.material("m", E=1.0, density=1.0)
+    model.mesh("b", path, cells="all", unused="drop")
+    model.solids("p", on=on, material="m")
+    return model
+
+
+@pytest.mark.parametrize("name", ["part.msh", "part.vtu", "part.vtk", "part.med"])
+def test_parts_with_cells_that_no_element_knows(name, tmp_path):
+    """They were left out with a note, and the part had a hole."""
+    X = np.vstack((CUBE, [[0.5, 0.5, 2.0]], CUBE + [3.0, 0.0, 0.0]))
+    cells = [("hexahedron", [[*range(8)], [*range(9, 17)]]), ("pyramid", [[4, 5, 6, 7, 8]])]
+    array = {"part.msh": "gmsh:physical", "part.med": "cell_tags"}.get(name, "set")
+    groups = [np.array([-1, -2]), np.array([-1])] if name == "part.med" else [np.array([1, 2]), np.array([1])]
+    data = {array: groups}
+    if name == "part.msh":
+        data["gmsh:geometrical"] = groups
+    raw = meshio.Mesh(X, cells, cell_data=data)
+    raw.cell_tags, raw.point_tags = {-1: ["set_1"], -2: ["set_2"]}, {}
+    meshio.write(tmp_path / name, raw, **({"file_format": "gmsh22", "binary": False} if name == "part.msh" else {}))
+    sets = ("physical_3_1", "physical_3_2") if name == "part.msh" else ("set_1", "set_2")
+    for on in ("b", f"b:{sets[0]}"):
+        with pytest.raises(ModelError, match="would have holes there: 1 of the kind pyramid"):
+            part_of(tmp_path / name, on)
+    part_of(tmp_path / name, f"b:{sets[1]}")
+
+
+def test_planes_with_cells_that_no_element_knows(tmp_path):
+    X = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0.5, 0], [1, 0.5], [0.5, 1], [0, 0.5], [0.5, 0.5], [2, 0]], float)
+    cells = [("quad9", [[*range(9)]]), ("triangle", [[1, 9, 2]])]
+    meshio.write_points_cells(tmp_path / "plane.vtu", np.column_stack((X, np.zeros(10))), cells)
+    model = Model(2)
+    model.material("m", E=1.0, density=1.0)
+    model.mesh("b", tmp_path / "plane.vtu", cells="all", unused="drop")
+    with pytest.raises(ModelError, match="1 of the kind quad9; mesh it with triangle, triangle6, quad, quad8"):
+        model.planes("p", on="b", material="m")
+
+
+def test_parts_with_a_cell_twice(tmp_path):
+    """They were twice as stiff and heavy there."""
+    cells = [("hexahedron", [[*range(8)]]), ("hexahedron", [[4, 5, 6, 7, 8, 9, 10, 11], [1, 2, 3, 0, 5, 6, 7, 4]])]
+    X = np.vstack((CUBE, CUBE[4:] + [0.0, 0.0, 1.0]))
+    meshio.write_points_cells(tmp_path / "part.vtu", X, cells)
+    with pytest.raises(ModelError, match='cells 0 and 2 of mesh "b" have the same nodes'):
+        part_of(tmp_path / "part.vtu")

@@ -159,8 +159,8 @@ def test_deck_as_a_mesh(tmp_path, kind):
 
 
 def test_surfaces_of_shells_in_a_deck(tmp_path):
-    """SNEG became the same set of cells as SPOS: pressures acted on the wrong side; of a surface of shells and solids the
-    shells were lost."""
+    """SNEG became the same set of cells as SPOS: pressures acted on the wrong side; of a surface of shells and solids
+    the shells were lost."""
     (tmp_path / "shells.inp").write_text(
         "*NODE\n1, 0,0,0\n2, 1,0,0\n3, 1,1,0\n4, 0,1,0\n5, 2,0,0\n6, 2,1,0\n7, 2,2,2\n"
         "*ELEMENT, TYPE=S4, ELSET=A\n10, 1,2,3,4\n20, 2,5,6,3\n*ELEMENT, TYPE=C3D4, ELSET=B\n30, 2,5,6,7\n"
