@@ -28,7 +28,7 @@ _MOST_MODES, _MOST_LOADS = 24, 8  # shown
 
 def reduce_files(
     paths: list[Path], interfaces: list[str], kind: str | None, output: Path | None, material: str | None,
-    thickness: float, console: Console, quiet: bool, accept: Accept, workers: int | None, scheduler: str | None,
+    thickness: float | None, console: Console, quiet: bool, accept: Accept, workers: int | None, scheduler: str | None,
     overwrite: bool, backend: str = "local", **options: Any,
 ) -> None:  # fmt: skip
     """Reduce the parts of files, several of them side by side, write them and print what they are.
@@ -96,7 +96,7 @@ def _targets(paths: list[Path], output: Path | None) -> list[Path]:
 
 
 def _reduced(
-    path: Path, interfaces: list[str], kind: str | None, material: str | None, thickness: float, accept: Accept,
+    path: Path, interfaces: list[str], kind: str | None, material: str | None, thickness: float | None, accept: Accept,
     options: dict[str, Any],
 ) -> tuple[ReducedPart, list[str]]:  # fmt: skip
     """Return the reduced part of a file, and the notes of its reader."""

@@ -421,6 +421,11 @@ def test_the_command(pool, model, tmp_path, fem_mbs):
     code, text, _ = fem_mbs("plot", out, "--quantity", "modes.frequency_2")
     assert code == 0
     assert Path(text.strip()).is_file()
+    # options that would do nothing
+    code, _, err = fem_mbs("plot", out, "--transfer", "tip:tip")
+    assert (code, "--transfer is of a run" in err) == (2, True)
+    code, _, err = fem_mbs("plot", out / "variants" / "diameter=0.01", "--quantity", "tip")
+    assert (code, "--quantity is of a sweep" in err) == (2, True)
     # failures
     code, text, err = fem_mbs("sweep", model, "--set", "section.rod.diameter=0.01,-2", *settings[2:])
     assert code == 1

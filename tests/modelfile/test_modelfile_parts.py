@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import meshio
 import numpy as np
 import pytest
 from flexible_parts import beam
@@ -91,6 +92,24 @@ def test_parts_in_other_units_are_refused(file, tmp_path):
         load_model(path).compile()
     path.write_text(f'units = {{ base = "mm t s" }}\n{text}')
     assert load_model(path).compile()
+
+
+def test_a_thickness_belongs_to_plane_meshes(tmp_path):
+    """It was left out in silence."""
+    flown = FLY.replace("modes = 6", "modes = 6, thickness = 0.1")
+    with pytest.raises(ModelError, match="a thickness belongs to plane meshes"):
+        load_model(write(tmp_path, MODEL % flown))
+
+
+def test_notes_on_the_file_of_a_part_are_warnings(tmp_path):
+    """What a mesh or a deck has and the part lacks went unsaid."""
+    points = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 2, 0]], float)
+    cells = [("quad", [[0, 1, 2, 3]]), ("line4", [[0, 3, 4, 1]])]
+    meshio.Mesh(points, cells, point_data={"left": [1, 0, 0, 1, 0]}).write(tmp_path / "part.vtu")
+    read = 'file = "part.vtu"\nreduce = {interfaces = "left", material = "1e9,0.3,1e3", modes = 2, kind = "rigid"}'
+    text = f'dimension = 2\n[[part]]\nname = "arm"\n{read}\n[[step]]\ntype = "modes"\n'
+    model = load_model(write(tmp_path, text))
+    assert any("1 line4 cell" in warning for warning in model.warnings)
 
 
 def test_a_part_without_units_is_in_si(tmp_path):

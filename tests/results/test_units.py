@@ -153,6 +153,16 @@ def test_results_stay_in_the_base_and_tables_are_in_units_of_display(folder):
     assert max(abs(v) for name, v in last.items() if "[kN]" in name) == pytest.approx(4.0, rel=1e-9)
 
 
+def test_the_summary_tells_the_base_of_its_numbers(folder, tmp_path):
+    """Its units are named in SI; without the base nobody could know that m stands for mm."""
+    assert Results.open(folder).report.units == {"base": SI, "length": "mm", "force": "kN"}
+    (tmp_path / "model.toml").write_text(FILE.replace('length = "mm"', 'base = "mm kg ms"'))
+    found = fem_mbs.run(load_model(tmp_path / "model.toml"), tmp_path / "out")
+    assert found.summary["units"]["base"] == "mm kg ms"
+    (tmp_path / "model.toml").write_text(FILE.replace('[units]\nlength = "mm"\nforce = "kN"\n', ""))
+    assert "units" not in fem_mbs.run(load_model(tmp_path / "model.toml"), tmp_path / "out").summary
+
+
 def test_axes_of_figures_have_round_numbers_of_the_unit_of_display(folder, monkeypatch, tmp_path):
     figures = []
     monkeypatch.setattr(series, "save_figure", lambda figure, path: figures.append(figure) or path)

@@ -22,6 +22,7 @@ Run = tuple[str, int, str, np.ndarray]
 #: Elements of one kind of a part from which on their parameters are made when they are needed: a model that several
 #: processes share out never has them all.
 MANY = 1 << 14
+_AT_ONCE = 1 << 16  # cells that are compared at a time, for the memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,8 +157,8 @@ def _check_doubled(building: Building, owner: str, runs: list[Run]) -> None:
         for mesh, b, other, cells in runs:
             part, start = building.meshes[mesh]
             block = part.blocks[b]
-            for k in range(0, len(cells) if other == kind else 0, MANY):  # a part at a time, for the memory
-                own = cells[k : k + MANY]
+            for k in range(0, len(cells) if other == kind else 0, _AT_ONCE):
+                own = cells[k : k + _AT_ONCE]
                 found.append((mesh, block.ids[own], numbers[start + block.cells[own]].sum(axis=1)))
         # cells whose nodes have the same sum of random numbers of 63 bits have the same nodes
         sums = np.concatenate([own for *_, own in found])

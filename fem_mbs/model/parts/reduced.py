@@ -350,7 +350,7 @@ class Reduction(Declaration):
     state: Any = key(TEXT, '"start", or "end": about what the steps of the part\'s model leave', "start")
     release: Any = key(FLAG, "take supports and motions of the interfaces away", False)
     material: Any = key(TEXT, 'of a mesh: "E,nu,density"', None, shows="none")
-    thickness: Any = key(NUMBER, "of a plane mesh", 1.0, unit="m")
+    thickness: Any = key(NUMBER, "of a plane mesh", None, shows="1.0", unit="m")
 
 
 @dataclass(frozen=True, eq=False)
@@ -479,6 +479,7 @@ class MovingPart(Declaration):
             )
             if self.stiffening in ("interfaces", "all"):
                 _second_order(building, self.name, body, interface)
+        building.warnings += [f"{owner}: {note}" for note in part.info.get("notes", ())]
         building.reduced_parts[self.name] = PlacedPart(
             self.name, body, node, start, R, centre, scalars, frequencies, nodes, self.reference, approximate
         )
