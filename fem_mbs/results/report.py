@@ -298,8 +298,8 @@ class Summary(Record):
     sensors: list[StepSensors] | None = entry("statistics of the sensors, by steps", optional=True)
     checks: list[CheckReport] | None = entry("of runs that have ended", optional=True)
     units: dict[str, str] | None = entry(
-        "where the model tells them: base, in which all numbers are (a unit that is named here in SI stands for that of "
-        "the base: m for mm), and units of display by quantity",
+        "where the model tells them: base, in which all numbers are (a unit that is named here in SI stands for that "
+        "of the base: m for mm), and units of display by quantity",
         optional=True,
     )
     skipped: list[str] | None = entry("what input files held and was not used", optional=True)

@@ -15,7 +15,7 @@ from fem_mbs.modelfile.writer import write_model
 from fem_mbs.plot import series
 from fem_mbs.plot.axes import pretty
 from fem_mbs.results.reader import Results
-from fem_mbs.units import BASES, QUANTITIES, Units
+from fem_mbs.units import BASES, QUANTITIES, Shown, Units
 
 SI = "m kg s"
 
@@ -41,6 +41,8 @@ SI = "m kg s"
         ({"time": "ms"}, "m/s", "m/s", 1.0),
         ({"acceleration": "g"}, "m/s^2", "g", 1.0 / 9.80665),
         ({"length": "mm", "angle": "deg"}, "m, rad", "m, rad", 1.0),  # either: it cannot be converted
+        ({"length": "mm", "force": "kN"}, "(m)/(N)", "(mm)/(kN)", 1e6),  # of a transfer function
+        ({"acceleration": "g"}, "(1)/(m/s^2)", "(1)/(g)", 9.80665),
         ({"length": "mm"}, "-", "-", 1.0),
         ({"length": "mm"}, "", "", 1.0),
     ],
@@ -58,6 +60,7 @@ def test_bases_name_their_own_units_and_convert_from_them():
     assert own["mm kg ms"] == ["mm", "kN", "GPa", "J", "kHz"]
     assert own["in lbf s"] == ["in", "lbf", "psi", "lbf in", "Hz"]
     assert all(Units(base).of(unit).factor == 1.0 for base in BASES for unit in ("m", "N", "Pa", "N m", "kg m^2"))
+    assert Units("mm t s").of("(m)/(N)") == Shown("(mm)/(N)")
     tonnes = Units("mm t s", {"length": "m", "stress": "Pa", "mass": "kg", "energy": "J"})
     assert [tonnes.of(unit).factor for unit in ("m", "Pa", "kg", "J", "m/s")] == pytest.approx(
         [1e-3, 1e6, 1e3, 1e-3, 1e-3], rel=1e-12
