@@ -201,10 +201,19 @@ def _read_vtu(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
         )
     from meshio import vtu
 
+    from fem_mbs.meshes.formats.meshio_formats import settled
+
     raw, said = quietly(where, lambda: vtu.read(where))
     if np.ndim(raw.points) == 2 and np.shape(raw.points)[1] == 2:
         raise MeshError(f"{where}: its points have 2 coordinates each, and VTU has 3; save it anew")
     found, kept, numbers = from_meshio(where, "VTU", raw, kinds)
+    found.check_nodes()
+    # programs write wedges with either sense of their triangles
+    found.blocks = [
+        CellBlock(block.kind, settled(block.kind, block.cells, found.points), block.ids)
+        if block.kind.startswith("wedge") else block
+        for block in found.blocks
+    ]  # fmt: skip
     declared = re.search(rb"<Piece\b[^>]*\bNumberOfCells\s*=\s*[\"']\s*(\d{1,18})", head)
     if declared and int(declared[1]) > numbers:
         found.others["unknown"] += int(declared[1]) - numbers

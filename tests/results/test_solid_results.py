@@ -9,6 +9,7 @@ import pytest
 
 from fem_mbs.elements.solids.shapes import CELLS
 from fem_mbs.errors import ResultsError
+from fem_mbs.meshes.cells import MIRRORED
 from fem_mbs.results.export.vtu import write_vtu_files
 from fem_mbs.results.fields import field_key, regions, split_key
 from fem_mbs.results.reader import Results
@@ -149,7 +150,8 @@ def test_vtu_read_by_meshio_has_cells_and_fields(tmp_path, monkeypatch):
     nodes = mesh.point_data["node"]
     for block, own in zip(results.header["blocks"], mesh.cells, strict=False):
         assert own.type == block.get("cell", "line")
-        np.testing.assert_array_equal(nodes[own.data], block["connectivity"])
+        order = MIRRORED["wedge15"] if own.type == "wedge15" else slice(None)  # meshio turns linear wedges itself
+        np.testing.assert_array_equal(nodes[own.data], np.asarray(block["connectivity"])[:, order])
     assert mesh.cells[-1].type == "vertex"
     np.testing.assert_array_equal(mesh.points, results.header["nodes"][nodes])
     np.testing.assert_array_equal(mesh.point_data["displacement"], mesh.points)

@@ -8,8 +8,8 @@ the points: "Warp By Vector" with the displacement shows the motion. Element qua
 their block only, and so are stresses at the nodes, which jump from part to part (`fem_mbs.results.fields`): tensors in
 the order xx, yy, zz, xy, yz, zx, which is ParaView's.
 
-Cells have the node order of Abaqus, meshio and VTK. VTK counts the triangles of linear wedges the other way round; its
-XDMF reader takes them as they come, so their surface normals point inwards there.
+Cells have the node order of Abaqus, meshio and VTK. VTK counts the triangles of wedges the other way round; its XDMF
+reader takes them as they come, so their surface normals point inwards there, and integrals over them are negative.
 
 Frames are complete datasets, or parts of one (hyperslabs) where a step has thousands of them or still goes on
 (`fem_mbs.results.datasets`).
