@@ -105,6 +105,7 @@ _POWERS: dict[str, tuple[int, int, int]] = {
 }  # fmt: skip
 _FIXED = ("", "-", "%", "deg", "degrees", "1")  # of no base
 _DENSITY = ")^2/Hz"
+_RATIO = re.compile(r"\(([^()]*)\)/\(([^()]*)\)")
 _PART = re.compile(r"([A-Za-z]+|1)(?:\^?(-?\d+))?")
 
 
@@ -243,6 +244,10 @@ class Units:
         if unit.startswith("(") and unit.endswith(_DENSITY):  # of a power spectral density
             value, rate = self.of(unit[1 : -len(_DENSITY)]), self.of("Hz")
             return Shown(f"({value.unit})^2/{rate.unit}", value.factor**2 / rate.factor)
+        ratio = _RATIO.fullmatch(unit)
+        if ratio:  # of a transfer function
+            upper, lower = self.of(ratio[1]), self.of(ratio[2])
+            return Shown(f"({upper.unit})/({lower.unit})", upper.factor / lower.factor)
         parts = None if unit in _FIXED else _parts(unit)
         if parts is None:
             return Shown(unit)

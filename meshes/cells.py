@@ -12,8 +12,8 @@ from collections.abc import Iterable
 import numpy as np
 
 __all__ = [
-    "CELL_KINDS", "DIMENSION", "FACETS", "LINE_KINDS", "MIRRORED", "PLANE_KINDS", "SOLID_KINDS", "facets_of",
-    "match_facets", "mirrored_facets",
+    "CELL_KINDS", "DIMENSION", "FACETS", "LINE_KINDS", "MIRRORED", "PLANE_KINDS", "SOLID_KINDS", "dimension_of",
+    "facets_of", "match_facets", "mirrored_facets",
 ]  # fmt: skip
 
 LINE_KINDS = {"line2": 2, "line3": 3}
@@ -25,6 +25,19 @@ CELL_KINDS = {**LINE_KINDS, **PLANE_KINDS, **SOLID_KINDS}
 """All kinds of cells, and their nodes per cell."""
 
 DIMENSION = {**dict.fromkeys(LINE_KINDS, 1), **dict.fromkeys(PLANE_KINDS, 2), **dict.fromkeys(SOLID_KINDS, 3)}
+
+#: How words of formats for plane and solid cells begin.
+_WORDS = {
+    2: ("tri", "quad", "polygon", "ctria", "cquad"),
+    3: ("tetra", "hex", "wed", "pyr", "polyhedron", "ctetra", "chexa", "cpenta", "cpyram"),
+}
+
+
+def dimension_of(word: str) -> int:
+    """Return the dimension of a cell of any kind, known here or not, by a format's word for it; 0: not plane or
+    solid."""
+    return next((dim for dim, words in _WORDS.items() if word.lower().startswith(words)), 0)
+
 
 _TRIANGLE, _QUAD = ((0, 1, 3), (1, 2, 4), (2, 0, 5)), ((0, 1, 4), (1, 2, 5), (2, 3, 6), (3, 0, 7))
 _TETRA = ((0, 2, 1, 6, 5, 4), (0, 1, 3, 4, 8, 7), (1, 2, 3, 5, 9, 8), (2, 0, 3, 6, 7, 9))

@@ -54,6 +54,8 @@ class Mesh:
     source     the file it came from, or what made it
     format     for example "Gmsh 4.1 ASCII"
     skipped    plain sentences: what the file holds and was not read
+    lost       set of cells, or "" of the whole -> kinds of plane and solid cells that it has in the file and no element
+               knows -> their number
 
     Raises MeshError for coordinates that are not finite, numbers used twice, cells with an unknown or repeated node or
     without length, and sets that point outside the mesh.  The arrays are made read-only.
@@ -68,6 +70,7 @@ class Mesh:
     format: str = ""
     skipped: Sequence[str] = ()
     facet_sets: Mapping[str, Sequence[tuple[int, np.ndarray, np.ndarray]]] = field(default_factory=dict)
+    lost: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         counts: dict[str, int] = {}

@@ -386,6 +386,7 @@ def _summary(context: RunContext) -> Summary:
     return Summary(
         title=context.model.title, version=version(), model=count_model(context.compiled),
         parameters=dict(context.model.parameters) or None,
+        units=None if context.model.shown_units is None else context.model.shown_units.to_json(),
         assembly=context.now.assembly, steps=list(context.reports), sensors=context.sensors() or None,
         checks=context.outcomes(),
         skipped=skipped() if callable(skipped) else skipped, departures=context.model.departures or None,

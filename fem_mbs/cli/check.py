@@ -51,7 +51,7 @@ def explain(path: str | Path, values: Sequence[str] = ()) -> list[str]:
     notes: list[str] = []
     out = [f"{path}: {model.title}" if model.title else f"{path}"]
     gravity = ", ".join(f"{g:g}" for g in model.gravity)
-    out.append(f"dimension {model.dimension}, gravity ({gravity}) m/s^2")
+    out.append(f"dimension {model.dimension}, gravity ({gravity}) {_unit(model, 'm/s^2')}")
     if model.parameters:
         out.append(f"parameters: {', '.join(f'{name} = {value:g}' for name, value in model.parameters.items())}")
     out += _meshes(model)
@@ -116,39 +116,46 @@ def _set_size(mesh: Any, full: str) -> str:
     return ", ".join(words)
 
 
+def _unit(model: Any, declared: str) -> str:
+    """Return the name that a declared unit has in the base of the model, in which all numbers here are."""
+    return Units((model.shown_units or Units()).base).of(declared).unit
+
+
 def _solids(model: Any) -> Iterator[str]:
+    volume, mass = _unit(model, "m^3"), _unit(model, "kg")
     for group in model.solid_groups.values():
         kind = "solid" if not group.state else f"plane part ({group.state})"
         what = group.type.removeprefix("solid_").removeprefix("plane_").removeprefix("axisymmetric_").replace("_", ", ")
         yield (
             f'{kind} "{group.name}": {len(group.nodes)} {what}, material {group.material.name}: '
-            f"volume {group.volume.sum():.6g} m^3, mass {group.mass.sum():.6g} kg, "
+            f"volume {group.volume.sum():.6g} {volume}, mass {group.mass.sum():.6g} {mass}, "
             f"worst ratio of Jacobians in an element {group.quality:.3g}"
         )
 
 
 def _shells(model: Any) -> Iterator[str]:
+    length, area, mass = (_unit(model, unit) for unit in ("m", "m^2", "kg"))
     for group in model.shell_groups.values():
         low, high = group.thickness.min(), group.thickness.max()
-        thickness = f"{low:.6g} m" if low == high else f"{low:.6g} to {high:.6g} m"
+        thickness = f"{low:.6g} {length}" if low == high else f"{low:.6g} to {high:.6g} {length}"
         count, layers = _count(len(group.nodes), group.kind), _count(len(group.section.plane), "layer")
         what = "shell" if group.bends else "membrane"
         yield (
-            f'{what} "{group.name}": {count}, {layers}, thickness {thickness}: area {group.area.sum():.6g} m^2, '
-            f"mass {group.mass.sum():.6g} kg"
+            f'{what} "{group.name}": {count}, {layers}, thickness {thickness}: area {group.area.sum():.6g} {area}, '
+            f"mass {group.mass.sum():.6g} {mass}"
         )
 
 
 def _reduced(model: Any) -> Iterator[str]:
     for name, placed in model.reduced_parts.items():
         f = placed.frequencies
-        shapes = f"{_count(len(f), 'shape')} from {f[0]:.6g} to {f[-1]:.6g} Hz"
+        shapes = f"{_count(len(f), 'shape')} from {f[0]:.6g} to {f[-1]:.6g} {_unit(model, 'Hz')}"
         nodes = ", ".join(f'"{name}:{interface}"' for interface in placed.interfaces)
-        mass = placed.part.moments.mass
+        mass = f"{placed.part.moments.mass:.6g} {_unit(model, 'kg')}"
         loads = list(placed.part.load_moments)
         more = f" and {len(loads) - 12} more" if len(loads) > 12 else ""
         own = f"; loads of its own: {', '.join(loads[:12])}{more}" if loads else ""
-        yield f'reduced part "{name}": {placed.part.method}, mass {mass:.6g} kg, {shapes}; interfaces {nodes}{own}'
+        yield f'reduced part "{name}": {placed.part.method}, mass {mass}, {shapes}; interfaces {nodes}{own}'
         if placed.approximate:
             yield f'reduced part "{name}": of its mass only the matrix is known, which is exact in small motions only'
 
@@ -204,28 +211,29 @@ def _section_numbers(model: Any, material: str | None, sections: list[str], kind
         yield f"{len(tables[sections[0]].sections)} stations of a table"
         return
     material_data = model.materials[material] if material is not None else None
+    of = {unit: _unit(model, unit) for unit in ("N", "N m^2", "m", "kg")}
     found = [model.sections[name] for name in sections]
     if kind == "beam" and model.dimension == 3:
         from fem_mbs.properties.beams import SectionLine
 
         ends = [section.properties(material_data) for section in found]
         for i, name, unit in ((0, "EA", "N"), (3, "GJ", "N m^2"), (4, "EIy", "N m^2"), (5, "EIz", "N m^2")):
-            yield f"{name} = {' - '.join(f'{end.stiffness[i, i]:.4g}' for end in ends)} {unit}"
+            yield f"{name} = {' - '.join(f'{end.stiffness[i, i]:.4g}' for end in ends)} {of[unit]}"
         for section in (s for s in found if s.computed is not None):
             s = section.computed.solved(material_data)
             places = (", ".join(f"{v:.4g}" for v in place) for place in (s.centroid, s.shear_centre))
-            yield "{}: centroid [{}], shear centre [{}] m, torsion about it {:.4g} N m^2".format(
-                section.name, *places, 1.0 / s.flexibility[3, 3]
+            yield "{}: centroid [{}], shear centre [{}] {}, torsion about it {:.4g} {}".format(
+                section.name, *places, of["m"], 1.0 / s.flexibility[3, 3], of["N m^2"]
             )
         line = SectionLine(found[0], found[-1], material_data)
         density = np.mean(line.at((np.arange(200) + 0.5) / 200).rhoA)
-        yield f"mass {density * length:.4g} kg"
+        yield f"mass {density * length:.4g} {of['kg']}"
         return
     values = found[0].stiffness(material_data, "truss" if kind == "truss" else None)
-    yield f"EA = {values.EA:.4g} N"
+    yield f"EA = {values.EA:.4g} {of['N']}"
     if kind == "beam":
-        yield f"EI = {values.EIz:.4g} N m^2"
-    yield f"mass {values.rhoA * length:.4g} kg"
+        yield f"EI = {values.EIz:.4g} {of['N m^2']}"
+    yield f"mass {values.rhoA * length:.4g} {of['kg']}"
 
 
 def _held(keys: Any) -> str:
@@ -283,7 +291,7 @@ def _start(model: Any, begun: Beginning) -> Iterator[str]:
         yield "start: at rest"
         return
     way = {"strain-free": "with the least strain rates", "projection": "by the least change"}.get(start.method)
-    text = f"start: velocities and spins up to {speed:.4g} (m/s, rad/s), "
+    text = f"start: velocities and spins up to {speed:.4g} ({_unit(model, 'm/s')}, {_unit(model, 'rad/s')}), "
     text += f"made to fit joints and motions {way} ({start.method})" if way else "as given"
     change = start.largest_change or 0.0
     if model.initial_velocities and change > 1e-9 * speed:
@@ -371,7 +379,7 @@ def _watched(model: Any) -> Iterator[str]:
         ]
         yield f'lock "{lock.name}": {lock.key} of "{lock.joint}", {", ".join([state, *words])}'
     for b in model.building.breakings.values():
-        limits = [f"{v:g} {unit}" for v, unit in ((b.force, "N"), (b.moment, "N m")) if v is not None]
+        limits = [f"{v:g} {_unit(model, unit)}" for v, unit in ((b.force, "N"), (b.moment, "N m")) if v is not None]
         yield f'{b.kind} "{b.name}" breaks {"at " + " or ".join(limits) if limits else "by an event"}'
     for e in model.events:
         what = f"{e.action} {', '.join(e.target)}".strip()

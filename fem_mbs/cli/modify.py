@@ -15,6 +15,7 @@ from fem_mbs.analysis.components.synthesis import Assembly, assemble_components
 from fem_mbs.decks.formats import is_deck
 from fem_mbs.errors import AnalysisError, InputError, ModelError
 from fem_mbs.modelfile.read import load_model, locate_error
+from fem_mbs.units import Units
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -62,7 +63,7 @@ def modify_file(
     except InputError as error:
         raise locate_error(path, error) from None
     found["baseline_seconds"] = baseline
-    _print(console, study, found, cutoff)
+    _print(console, study, found, cutoff, model.shown_units or Units())
     if json is not None:
         json.parent.mkdir(parents=True, exist_ok=True)
         json.write_text(writer.dumps(_plain(study, found, cutoff), indent=1) + "\n", encoding="utf-8")
@@ -132,7 +133,7 @@ def _beyond(study: Modification, answer: Answer) -> bool:
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------
-def _print(console: Console, study: Modification, found: dict, cutoff: float | None) -> None:
+def _print(console: Console, study: Modification, found: dict, cutoff: float | None, units: Units) -> None:
     from rich.markup import escape
     from rich.table import Table
 
@@ -140,41 +141,42 @@ def _print(console: Console, study: Modification, found: dict, cutoff: float | N
         console.print(table)
 
     assembly: Assembly = study.assembly
+    hertz = units.of("Hz")
     kept = ", ".join(f"{name} {n}" for name, n in assembly.kept.items())
-    how = f"cut-off {cutoff:g} Hz" if cutoff is not None else "modes by number"
+    how = f"cut-off {hertz(cutoff):g} {hertz.unit}" if cutoff is not None else "modes by number"
     console.print(
         f"{assembly.dofs} dofs in {len(assembly.parts)} components, {assembly.coupled.size} modes kept ({how}): {kept}",
         markup=False, soft_wrap=True,
     )  # fmt: skip
     full = found["full_baseline"]
     for mode, target in found["required"].items():
-        exact = "" if full is None else f" (whole model: {full[mode - 1]:.6g} Hz)"
-        now = found["frequencies"][mode - 1]
-        console.print(f"mode {mode}: {now:.6g} Hz{exact} -> {target:g} Hz", markup=False)
-        table = Table(title=f"One parameter at a time: mode {mode} to {target:g} Hz", title_justify="left")
-        heads = ["parameter", "sensitivity", "value", "change", "new value", "modes next to it [Hz]"]
-        for head in heads + (["whole model [Hz]"] if full is not None else []):
+        exact = "" if full is None else f" (whole model: {hertz(full[mode - 1]):.6g} {hertz.unit})"
+        now, wanted = hertz(found["frequencies"][mode - 1]), f"{hertz(target):g} {hertz.unit}"
+        console.print(f"mode {mode}: {now:.6g} {hertz.unit}{exact} -> {wanted}", markup=False)
+        table = Table(title=f"One parameter at a time: mode {mode} to {wanted}", title_justify="left")
+        heads = ["parameter", "sensitivity", "value", "change", "new value", f"modes next to it [{hertz.unit}]"]
+        for head in heads + ([f"whole model [{hertz.unit}]"] if full is not None else []):
             table.add_column(head, justify="left" if head == "parameter" else "right")
         poor = False
         for k, answer, exact, rough in found["singles"][mode]:
             p = study.parameters[k]
             few = answer is not None and not rough and _beyond(study, answer)
             poor = poor or few
-            row = [p.name, f"{found['sensitivities'][k, mode - 1]:+.4f}", _value(p.value, p.unit)]
+            row = [p.name, f"{found['sensitivities'][k, mode - 1]:+.4f}", _value(p.value, p.unit, units)]
             if answer is None:
                 row += ["none", "", ""] + ([""] if full is not None else [])
             else:
                 near = [
-                    f"{j}: {answer.frequencies[j - 1]:.4g}"
+                    f"{j}: {hertz(answer.frequencies[j - 1]):.4g}"
                     for j in range(answer.mode - 1, answer.mode + 2)
                     if 1 <= j <= answer.frequencies.size
                 ]
                 row += [
                     f"{'~ ' if rough else '! ' if few else ''}{100 * answer.alpha:+.4g} %",
-                    _value(answer.value, p.unit),
+                    _value(answer.value, p.unit, units),
                     ", ".join(near),
                 ]
-                row += [f"{exact:.6g}"] if full is not None and exact is not None else []
+                row += [f"{hertz(exact):.6g}"] if full is not None and exact is not None else []
             table.add_row(*map(escape, row))
         show(table)
         if any(rough for *_, rough in found["singles"][mode]):
@@ -189,15 +191,15 @@ def _print(console: Console, study: Modification, found: dict, cutoff: float | N
     for head in ("parameter", "change", "new value"):
         table.add_column(head, justify="left" if head == "parameter" else "right")
     for p, alpha, value in zip(together.parameters, together.alphas, together.values, strict=True):
-        table.add_row(escape(p.name), f"{100 * alpha:+.4g} %", _value(value, p.unit))
+        table.add_row(escape(p.name), f"{100 * alpha:+.4g} %", _value(value, p.unit, units))
     show(table)
     if found["rough"]:
         console.print(f"all together: {_ROUGH}", markup=False, soft_wrap=True)
     seconds = found["seconds"]
     for mode in together.modes:
-        exact = "" if found["full"] is None else f", whole model {found['full'][mode - 1]:.6g} Hz"
+        exact = "" if found["full"] is None else f", whole model {hertz(found['full'][mode - 1]):.6g} {hertz.unit}"
         console.print(
-            f"mode {mode} then: {together.frequencies[mode - 1]:.6g} Hz{exact}",
+            f"mode {mode} then: {hertz(together.frequencies[mode - 1]):.6g} {hertz.unit}{exact}",
             markup=False, soft_wrap=True,
         )  # fmt: skip
     base = found["baseline_seconds"]
@@ -207,8 +209,9 @@ def _print(console: Console, study: Modification, found: dict, cutoff: float | N
     )
 
 
-def _value(value: float | None, unit: str) -> str:
-    return "several" if value is None else f"{value:.6g} {unit}".strip()
+def _value(value: float | None, unit: str, units: Units) -> str:
+    shown = units.of(unit)
+    return "several" if value is None else f"{shown(value):.6g} {shown.unit}".strip()
 
 
 def _plain(study: Modification, found: dict, cutoff: float | None) -> dict:

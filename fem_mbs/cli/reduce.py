@@ -15,6 +15,7 @@ from fem_mbs.decks.notes import Accept
 from fem_mbs.errors import FemMbsError, InputError
 from fem_mbs.modelfile.parts import load_part, wanted_of
 from fem_mbs.parts.part import COMPONENTS, ReducedPart
+from fem_mbs.units import Units
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,7 +28,7 @@ _MOST_MODES, _MOST_LOADS = 24, 8  # shown
 
 def reduce_files(
     paths: list[Path], interfaces: list[str], kind: str | None, output: Path | None, material: str | None,
-    thickness: float, console: Console, quiet: bool, accept: Accept, workers: int | None, scheduler: str | None,
+    thickness: float | None, console: Console, quiet: bool, accept: Accept, workers: int | None, scheduler: str | None,
     overwrite: bool, backend: str = "local", **options: Any,
 ) -> None:  # fmt: skip
     """Reduce the parts of files, several of them side by side, write them and print what they are.
@@ -95,7 +96,7 @@ def _targets(paths: list[Path], output: Path | None) -> list[Path]:
 
 
 def _reduced(
-    path: Path, interfaces: list[str], kind: str | None, material: str | None, thickness: float, accept: Accept,
+    path: Path, interfaces: list[str], kind: str | None, material: str | None, thickness: float | None, accept: Accept,
     options: dict[str, Any],
 ) -> tuple[ReducedPart, list[str]]:  # fmt: skip
     """Return the reduced part of a file, and the notes of its reader."""
@@ -136,6 +137,8 @@ def print_part(console: Console, part: ReducedPart) -> None:
     from fem_mbs.cli.report_stability import make_table
 
     info = part.info
+    units = Units(info.get("base", Units().base))
+    length, mass, hertz = (units.of(unit).unit for unit in ("m", "kg", "Hz"))
     whole = (
         f"{info['nodes']} nodes, {info['dofs']} unknowns" if "dofs" in info else f"a part of dimension {part.dimension}"
     )
@@ -145,18 +148,19 @@ def print_part(console: Console, part: ReducedPart) -> None:
         f"{part.rigid.shape[1]} rigid-body motions",
         markup=False, soft_wrap=True,
     )  # fmt: skip
-    table = make_table("interface", "kind", "nodes", "place [m]", "components")
+    table = make_table("interface", "kind", "nodes", f"place [{length}]", "components")
     for interface in part.interfaces:
         place = " ".join(f"{v:.6g}" for v in interface.position)
         table.add_row(interface.name, interface.kind, str(len(interface.nodes)), place, " ".join(interface.components))
     console.print(table)
     if not part.frequencies.size and info.get("cutoff_hz"):
         console.print(
-            f"no component mode up to {info['cutoff_hz']:g} Hz: static motions of the interfaces alone", soft_wrap=True
+            f"no component mode up to {info['cutoff_hz']:g} {hertz}: static motions of the interfaces alone",
+            soft_wrap=True,
         )
     if part.frequencies.size:
         shares = np.asarray(info.get("shares", np.full(part.frequencies.size, np.nan)))
-        table = make_table("component mode", "frequency [Hz]", "share at interfaces")
+        table = make_table("component mode", f"frequency [{hertz}]", "share at interfaces")
         for k, (f, share) in enumerate(zip(part.frequencies, shares, strict=True)):
             if k == _MOST_MODES:
                 table.add_row("...", f"to {part.frequencies[-1]:.6g}", "")
@@ -164,9 +168,9 @@ def print_part(console: Console, part: ReducedPart) -> None:
             table.add_row(str(k + 1), f"{f:.6g}", f"{share:.2%}")
         console.print(table)
         if info.get("complete"):
-            console.print(f"all modes up to {info['cutoff_hz']:g} Hz, counted")
+            console.print(f"all modes up to {info['cutoff_hz']:g} {hertz}, counted")
     if info.get("accuracy"):
-        table = make_table("mode of the part, interfaces free", "frequency [Hz]", "estimated error")
+        table = make_table("mode of the part, interfaces free", f"frequency [{hertz}]", "estimated error")
         for k, row in enumerate(info["accuracy"]):
             error = f"{row['relative_error']:.2g}" if np.isfinite(row["relative_error"]) else "beyond the modes kept"
             table.add_row(str(k + 1), f"{row['frequency_hz']:.6g}", error)
@@ -178,7 +182,10 @@ def print_part(console: Console, part: ReducedPart) -> None:
         at = [(0, 0)] if part.dimension == 2 else [(0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0)]
         J = np.where(np.abs(J) < 1e-12 * np.abs(J).max(), 0.0, J)  # round-off of symmetric parts
         values = ", ".join(f"{a} {J[i, j]:.6g}" for a, (i, j) in zip(axes, at, strict=True))
-        console.print(f"mass {info['mass']:.6g} kg, centre {center} m; about it {values} kg m^2", soft_wrap=True)
+        console.print(
+            f"mass {info['mass']:.6g} {mass}, centre {center} {length}; about it {values} {units.of('kg m^2').unit}",
+            soft_wrap=True,
+        )
     if info.get("effective_mass") is not None and part.frequencies.size:
         names = COMPONENTS[part.dimension]
         share = ", ".join(f"{n} {v:.1%}" for n, v in zip(names, np.asarray(info["effective_mass"]), strict=True))

@@ -105,7 +105,11 @@ def run_optimisation(
         outcome = f"{objective:.6g}" if row.status == "done" else f"{row.status}: {row.reason}"
         console.print(f"trial {number}: {values}: {outcome}", markup=False, soft_wrap=True)
 
-    bounds = dict(map(_bounds, vary))
+    bounds: dict[str, list[float]] = {}
+    for path, numbers in map(_bounds, vary):
+        if path in bounds:
+            raise ModelError(f"{path} is given twice; keep one --vary of it")
+        bounds[path] = numbers
     found = optimise(model, bounds, method=method, progress=None if quiet else told, **options)
     if not quiet:
         values = ", ".join(f"{path} = {v:.8g}" for path, v in found.values.items())

@@ -16,6 +16,7 @@ from fem_mbs.model.connections.pretension import check_sections
 from fem_mbs.model.connections.releases import Release, faded_groups, release_blocks
 from fem_mbs.model.connections.surfaces.friction import check_path_ends
 from fem_mbs.model.loads.frames import centrifugal_blocks, shake
+from fem_mbs.model.parts.reduced import check_bases
 from fem_mbs.model.parts.solids import check_masses
 from fem_mbs.model.sensors.sensor import Sensor
 from fem_mbs.model.sensors.switches import Switch, kept_joints, make_switches, open_locks
@@ -91,6 +92,7 @@ def compile_model(model: Any, stepping: bool = True, sharing: Sharing | None = N
     check_path_ends(b)
     check_masses(b, model.steps)
     check_sections(b)
+    check_bases(b)
     n = b.n_nodes
     rotational = np.zeros(n, bool)
     rotational[list(b.rotational)] = True

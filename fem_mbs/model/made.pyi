@@ -223,7 +223,7 @@ class ReductionTable(TypedDict, total=False):
     """take supports and motions of the interfaces away (default false)"""
     material: str | None
     """of a mesh: "E,nu,density" (default none)"""
-    thickness: Number
+    thickness: Number | None
     """of a plane mesh [m] (default 1.0)"""
 
 class TurnedTable(TypedDict, total=False):

@@ -70,7 +70,7 @@ def inventory() -> Iterator[str]:
         yield f"  {name:20} {text}"
     yield "files of reduced parts (fem-mbs reduce, convert):"
     for title, names in PART_FORMATS.items():
-        yield f"  {', '.join(names):20} {title}"
+        yield f"  {' '.join(names):20} {title}"
     yield "linear solvers:"
     yield f"  {'banded':20} inside the compiled step, for narrow models"
     for name in solver_names():

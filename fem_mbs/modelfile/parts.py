@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -62,10 +62,11 @@ def _part_of(path: Path, reduce: dict[str, Any] | None, load_model: Callable[[Pa
     own = dict(reduce)
     if own.pop("stress", False):
         own["recovery"] = "stress"
-    found = load_part(path, own.pop("material", None), own.pop("thickness", 1.0), Accept.NORMAL, load_model)
+    found = load_part(path, own.pop("material", None), own.pop("thickness", None), Accept.NORMAL, load_model)
     words = own.pop("interfaces", None) or []
     wanted, own = wanted_of(found, [words] if isinstance(words, str) else list(words), own.pop("kind", None), own)
-    return reduce_part(found.model, wanted, name=found.model.title or path.stem, **own)
+    part = reduce_part(found.model, wanted, name=found.model.title or path.stem, **own)
+    return replace(part, info={**part.info, "notes": found.notes}) if found.notes else part
 
 
 @dataclass(frozen=True)
@@ -102,17 +103,22 @@ def wanted_of(
 
 
 def load_part(
-    path: Path, material: str | None, thickness: float, accept: Accept, load_model: Callable[[Path], Model]
+    path: Path, material: str | None, thickness: float | None, accept: Accept, load_model: Callable[[Path], Model]
 ) -> LoadedPart:
-    """Return the model of a deck, a model file or a mesh (which needs a ``material`` "E,nu,density").  ``load_model``
-    reads model files."""
+    """Return the model of a deck, a model file or a mesh (which needs a ``material`` "E,nu,density", and of plane cells
+    may have a ``thickness``, else 1 m).  ``load_model`` reads model files."""
     form = deck_format(path)
     if form is None and path.suffix.lower() != ".toml":
         return _of_mesh(path, material, thickness)
     if material is not None:
         raise ModelError(f"{path}: a material belongs to meshes; this file says itself what its parts are made of")
+    if thickness is not None:
+        raise ModelError(f"{path}: a thickness belongs to plane meshes; this file says itself what its parts are")
     if form is None:
-        return LoadedPart(load_model(path))
+        model = load_model(path)
+        if model.shown_units is None:
+            model.units()  # a model file without [units] is in SI, and its part says so where it is mounted
+        return LoadedPart(model)
     from fem_mbs.meshes.vocabulary import Effect
 
     converted = form.convert(form.read(path), part=True, accept=accept)
@@ -120,7 +126,7 @@ def load_part(
     return LoadedPart(converted.model, lambda: form.named_nodes(converted), notes, form.own_reduction(converted))
 
 
-def _of_mesh(path: Path, material: str | None, thickness: float) -> LoadedPart:
+def _of_mesh(path: Path, material: str | None, thickness: float | None) -> LoadedPart:
     """Return a part of all cells of a mesh: solids, or plane stress where there are none."""
     from fem_mbs.meshes.formats.reader import read_mesh
 
@@ -139,13 +145,15 @@ def _of_mesh(path: Path, material: str | None, thickness: float) -> LoadedPart:
     plane = any(kind.startswith(("tri", "quad")) for kind in kinds)
     if not solid and not plane:
         raise ModelError(f"{path}: the mesh has no solid or plane cells; describe beams in a model file")
+    if solid and thickness is not None:
+        raise ModelError(f"{path}: a thickness belongs to plane meshes, and this one has solid cells; remove it")
     model = Model(3 if solid else 2, title=path.stem)
     model.material("part", E=E, nu=nu, density=density)
     model.mesh("part", mesh, unused="drop")
     if solid:
         model.solids("part", on="part", material="part")
     else:
-        model.planes("part", on="part", material="part", thickness=thickness)
+        model.planes("part", on="part", material="part", thickness=1.0 if thickness is None else thickness)
     return LoadedPart(model, notes=[f"not read: {sentence}" for sentence in mesh.skipped])
 
 

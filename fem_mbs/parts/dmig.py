@@ -75,6 +75,8 @@ def write_dmig(
         )
     dofs += [(first + k, 0) for k in range(points)]
     out = [f"{_FIRST}{_plain(part.name)}", _MARKED, f"$ dimension {part.dimension}", f"$ method {part.method}"]
+    if "base" in part.info:
+        out.append(f"$ base {part.info['base']}")
     out.append("$ origin " + " ".join(repr(float(v)) for v in part.origin))
     for interface in part.interfaces:
         x = np.zeros(3)
@@ -240,7 +242,7 @@ def read_dmig(path: str | Path, name: str | None = None, grids: Iterable[str | P
         gravity=gravity,
         origin=origin,
         frequencies=frequencies,
-        info={"source": str(path.name)},
+        info={"source": str(path.name), **{key: said[key] for key in ("base",) if key in said}},
     )
 
 
@@ -293,6 +295,8 @@ def _comments(text: str) -> dict:
             said["name"] = line.split(": ", 1)[1].strip()
         elif words[1:2] == ["dimension"] and words[2:] in (["2"], ["3"]):
             said["dimension"] = int(words[2])
+        elif words[1:2] == ["base"] and "name" in said:
+            said["base"] = " ".join(words[2:])
         elif words[1:2] == ["method"] and "name" in said:
             said["method"] = " ".join(words[2:])
         elif words[1:2] == ["origin"] and "dimension" in said and len(words) == 2 + said["dimension"]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from fem_mbs.results.reader import Results
     from fem_mbs.sweeps.sensitivities import Sensitivities
+    from fem_mbs.units import Units
 
 __all__ = ["plot_held_sensitivities", "plot_sensitivities", "plot_sweep"]
 
@@ -209,7 +210,7 @@ def plot_sensitivities(found: Sensitivities, path: str | Path, quantities: Seque
     """
     assert found.columns is not None
     columns = {name: (own.t, own.values, own.slopes) for name, own in found.columns.of.items()}
-    return _plot_slopes(found.title, found.parameters, columns, path, quantities)
+    return _plot_slopes(found.title, found.parameters, columns, path, quantities, found.solution.units)
 
 
 def plot_held_sensitivities(results: Results, path: str | Path, quantities: Sequence[str] = ()) -> Path:
@@ -228,15 +229,16 @@ def plot_held_sensitivities(results: Results, path: str | Path, quantities: Sequ
                 good = np.isfinite(own.values[:, k])
                 slopes = np.array([values[good, k] for values in by])
                 columns[f"{label}.{column}"] = np.asarray(own.t)[good], np.asarray(own.values)[good, k], slopes
-    return _plot_slopes(str(results.header["title"]), parameters, columns, path, quantities)
+    return _plot_slopes(str(results.header["title"]), parameters, columns, path, quantities, results.units)
 
 
 def _plot_slopes(
     title: str, parameters: Mapping[str, float],
     columns_by_name: Mapping[str, tuple[np.ndarray, np.ndarray, np.ndarray]], path: str | Path,
-    quantities: Sequence[str],
+    quantities: Sequence[str], units: Units,
 ) -> Path:  # fmt: skip
     """Draw derivatives (n_par, n) of columns with values (n,) at t (n,)."""
+    time = units.of("s")
     scales = np.array([v or 1.0 for v in parameters.values()])
     relative = {}
     for name, (t, values, slopes) in columns_by_name.items():
@@ -258,9 +260,9 @@ def _plot_slopes(
             t, lines = relative[name]
             for k, line in enumerate(lines):
                 label = list(parameters)[k]
-                axes.plot(t, line, color=COLOURS[k % len(COLOURS)], label=label)
+                axes.plot(time(t), line, color=COLOURS[k % len(COLOURS)], label=label)
             axes.set_title(name, fontsize=9.0, weight="normal")
-            axes.set_xlabel("Time [s]")
+            axes.set_xlabel(f"Time [{time.unit}]")
             axes.set_ylabel("Relative sensitivity [-]")
         for axes in panels.flat[len(names) :]:
             axes.set_axis_off()

@@ -297,6 +297,11 @@ class Summary(Record):
     steps: list[StepReport] = entry("in the order of the model")
     sensors: list[StepSensors] | None = entry("statistics of the sensors, by steps", optional=True)
     checks: list[CheckReport] | None = entry("of runs that have ended", optional=True)
+    units: dict[str, str] | None = entry(
+        "where the model tells them: base, in which all numbers are (a unit that is named here in SI stands for that "
+        "of the base: m for mm), and units of display by quantity",
+        optional=True,
+    )
     skipped: list[str] | None = entry("what input files held and was not used", optional=True)
     departures: list[str] | None = entry(
         "what the deck asks for and the model lacks: the results are not those of the deck", optional=True

@@ -49,6 +49,7 @@ def declared_names(compiled: CompiledModel) -> list[str]:
             own += [f"{column}.{word}" for column in columns for word in STATISTICS]
         found += [f"{name}.{key}" for key in own]
     found += [f"check.{check.name}{end}" for check in model.checks for end in ("", ".pass")]
+    found += [f"parameter.{name}" for name in model.parameters]
     return [*dict.fromkeys(found), "model.unknowns"]
 
 

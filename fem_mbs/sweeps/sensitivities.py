@@ -80,14 +80,16 @@ class Sensitivities:
         return html_table(self.title, *self.table())
 
     def table(self) -> tuple[list[str], list[list[str]]]:
-        """Return heads and rows of texts: quantity, value, and per parameter the derivative and the relative one."""
+        """Return heads and rows of texts: quantity, value, and per parameter the derivative and the relative one, in
+        units of display."""
         heads = ["quantity", "value", "unit"]
         for name in self.parameters:
             heads += [f"d/d {name}", "relative"]
         rows = []
         for q in self.quantities:
-            row = [q.name, f"{q.value:.6g}", q.unit]
-            for slope, relative in zip(q.slopes, self.relative(q.name), strict=True):
+            shown = self.solution.units.of(q.unit)
+            row = [q.name, f"{shown(q.value):.6g}", shown.unit]
+            for slope, relative in zip(shown(q.slopes), self.relative(q.name), strict=True):
                 row += [f"{slope:.6g}", "" if math.isnan(relative) else f"{relative:.4g}"]
             rows.append(row)
         return heads, rows
@@ -159,21 +161,33 @@ class Sensitivities:
             shown=self.solution.units,
         )  # fmt: skip
 
-    def to_dataframe(self) -> pandas.DataFrame:
+    def to_dataframe(self, base: bool = False) -> pandas.DataFrame:
         """Return a table with a row per quantity: its value, and its derivative with respect to each parameter.
+
+        Args:
+            base: give quantities in the units of the model; else in those of display.
 
         Raises:
             ResultsError: pandas is not installed.
         """
         from fem_mbs.dataframes import tables
 
-        data: dict[str, Any] = {"value": [q.value for q in self.quantities], "unit": [q.unit for q in self.quantities]}
-        data |= {name: [float(q.slopes[k]) for q in self.quantities] for k, name in enumerate(self.parameters)}
+        units = self.solution.units.told(base)
+        shown = [units.of(q.unit) for q in self.quantities]
+        data: dict[str, Any] = {
+            "value": [s(q.value) for s, q in zip(shown, self.quantities, strict=True)],
+            "unit": [s.unit for s in shown],
+        }
+        data |= {
+            name: [float(s(q.slopes)[k]) for s, q in zip(shown, self.quantities, strict=True)]
+            for k, name in enumerate(self.parameters)
+        }
         return tables("pandas").DataFrame(data, index=[q.name for q in self.quantities])
 
     def write(self, directory: str | Path) -> list[Path]:
         """Write sensitivities.json, a table of the quantities (sensitivities.csv), and the derivatives of all columns
-        over the time (sensitivity_series.csv) into the folder ``directory``; return their paths.
+        over the time (sensitivity_series.csv) into the folder ``directory``; return their paths.  The tables are in
+        units of display, sensitivities.json in those of the model.
 
         Raises:
             ResultsError: they cannot be written.
@@ -185,15 +199,21 @@ class Sensitivities:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(["quantity", "value", "unit", *(f"d/d {name}" for name in self.parameters)])
+        units = self.solution.units
         for q in self.quantities:
-            writer.writerow([q.name, repr(q.value), q.unit, *map(repr, q.slopes.tolist())])
+            shown = units.of(q.unit)
+            writer.writerow([q.name, repr(shown(q.value)), shown.unit, *map(repr, shown(q.slopes).tolist())])
         store.write_atomic(folder / CSV, text.getvalue())
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(["column", "unit", "time [s]", "value", *(f"d/d {name}" for name in self.parameters)])
+        time = units.of("s")
+        heads = ["column", "unit", f"time [{time.unit}]", "value", *(f"d/d {name}" for name in self.parameters)]
+        writer.writerow(heads)
         for own in self.columns.of.values():
-            for t, value, slopes in zip(own.t.tolist(), own.values.tolist(), own.slopes.T.tolist(), strict=True):
-                writer.writerow([own.name, own.unit, repr(t), repr(value), *map(repr, slopes)])
+            shown = units.of(own.unit)
+            rows = zip(time(own.t).tolist(), shown(own.values).tolist(), shown(own.slopes).T.tolist(), strict=True)
+            for t, value, slopes in rows:
+                writer.writerow([own.name, shown.unit, repr(t), repr(value), *map(repr, slopes)])
         store.write_atomic(folder / SERIES, text.getvalue())
         return [folder / JSON, folder / CSV, folder / SERIES]
 
@@ -220,6 +240,7 @@ class Sensitivities:
         return {
             "format": FORMAT,
             "title": self.title,
+            "shown": self.solution.units.to_json(),
             "parameters": [{"path": name, "value": value} for name, value in self.parameters.items()],
             "quantities": [
                 {

@@ -1,7 +1,8 @@
 """Read the mesh of a deck of Abaqus or CalculiX (.inp): nodes, elements, sets and surfaces; instances in their places.
 
-Node sets, element sets and surfaces keep their names, in decks of instances INSTANCE.NAME.  Materials, sections, loads
-and steps are not read: a deck with these is to be run itself (`fem_mbs.decks`).
+Node sets, element sets and surfaces keep their names, in decks of instances INSTANCE.NAME.  A surface of shells is a
+set of cells, which have no sides; what it has of their side SNEG is called NAME@back.  Materials, sections, loads and
+steps are not read: a deck with these is to be run itself (`fem_mbs.decks`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import numpy as np
 from fem_mbs.meshes.abaqus.mesh import DeckMesh
 from fem_mbs.meshes.abaqus.reader import read_deck_mesh
 from fem_mbs.meshes.cells import DIMENSION
-from fem_mbs.meshes.formats.found import Found
+from fem_mbs.meshes.formats.found import BACK, Found
 from fem_mbs.meshes.mesh import CellBlock, Mesh
 
 __all__ = ["read_inp"]
@@ -79,7 +80,9 @@ def _surfaces(found: Found, deck: DeckMesh, number: dict[int, int], at) -> None:
         if name in found.cell_sets:
             found.skipped.append(f'surface "{name}": an element set has its name')
             continue
-        sides, cells = [], []
+        sides: list[tuple[int, np.ndarray, np.ndarray]] = []
+        cells: dict[str, list[tuple[int, np.ndarray]]] = {"": [], BACK: []}
+        left = 0
         for i, block in enumerate(deck.blocks):
             mine = np.isin(surface.elements, block.ids)
             if i not in number or not mine.any():
@@ -88,13 +91,23 @@ def _surfaces(found: Found, deck: DeckMesh, number: dict[int, int], at) -> None:
             rows = sorter[np.searchsorted(block.ids, surface.elements[mine], sorter=sorter)]
             labels = surface.faces[mine]
             if block.family in ("shell", "membrane", "surface", "rigid"):
-                whole = np.isin(labels, ("SPOS", "SNEG", "S1", "S2"))
-                cells.append((number[i], np.unique(rows[whole])))
+                known = np.zeros(len(rows), bool)
+                for suffix, words in (("", ("SPOS", "S2")), (BACK, ("SNEG", "S1"))):
+                    mine = np.isin(labels, words)
+                    known |= mine
+                    if mine.any():
+                        cells[suffix].append((number[i], np.unique(rows[mine])))
+                left += int((~known).sum())
             elif DIMENSION[found.blocks[number[i]].kind] == top:
                 sides.append((number[i], rows, np.array([int(label[1:]) - 1 for label in labels])))
+            else:
+                left += len(rows)
         if sides:
             found.sides[name] = sides
-        elif any(len(rows) for _, rows in cells):
-            found.add_cells(name, [c for c in cells if len(c[1])], "a surface")
-        else:
-            found.skipped.append(f'surface "{name}": no cells of the mesh')
+        for suffix, parts in cells.items():
+            if parts:
+                taken = f"{name}{suffix}" in found.cell_sets or (sides and not suffix)
+                found.add_cells(f"{name}{'@shells' if taken else ''}{suffix}", parts, "a surface")
+        if left or not (sides or cells[""] or cells[BACK]):
+            what = ("1 edge of shells" if left == 1 else f"{left} edges of shells") if left else "no cells of the mesh"
+            found.skipped.append(f'surface "{name}": {what}')

@@ -2,20 +2,23 @@
 
 meshio 5.3 needs the package netCDF4, drops element blocks' names, side sets and numbers, and keeps Exodus's order of
 mid-side nodes, which is not ours; so this module reads the file itself.  Element blocks are cell sets, node sets node
-sets, side sets facet sets.  Names and orders: Schoof & Yarberry, EXODUS II, SAND92-2137, section 4.8.
+sets, side sets facet sets.  The sides 1 and 2 of shells (SHELL; TRI in space) are their faces, along and against the
+normal: these are cell sets, the second one called NAME@back; the sides 3, 4 ... are their edges, of a set with both
+NAME@edges.  Names and orders:
+Schoof & Yarberry, EXODUS II, SAND92-2137, section 4.8.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 import numpy as np
 
 from fem_mbs.errors import MeshError
 from fem_mbs.files import check_hdf5
 from fem_mbs.meshes.cells import DIMENSION, match_facets
-from fem_mbs.meshes.formats.found import Found, need, quietly
+from fem_mbs.meshes.formats.found import BACK, Found, need, quietly
 from fem_mbs.meshes.mesh import CellBlock, Mesh
 
 __all__ = ["read_exodus"]
@@ -106,6 +109,7 @@ def _read(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
         if not columns:
             raise MeshError(f"{where}: holds no coordinates, so it is no Exodus mesh; save it anew")
         points = np.column_stack(columns)
+    in_space = points.shape[1] == 3
     points = np.hstack([points.astype(float), np.zeros((len(points), 3 - points.shape[1]))])
     node_ids = variables["node_num_map"][0] if "node_num_map" in variables else np.arange(1, len(points) + 1)
     found = Found(where, "Exodus II", points, node_ids.astype(np.int64), [], kinds)
@@ -118,6 +122,7 @@ def _read(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
             element_ids = variables[key][0].astype(np.int64)
             break
     place = np.full((2, total), -1)  # block and cell in the mesh
+    shells: set[int] = set()
     start = 0
     for i in blocks:
         table, kind = variables[f"connect{i}"]
@@ -128,6 +133,9 @@ def _read(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
             if name in _ORDER:
                 cells = cells[:, _ORDER[name]]
             place[0, start : start + n], place[1, start : start + n] = len(found.blocks), np.arange(n)
+            beginning = kind.strip().upper()[:3]
+            if DIMENSION[kinds[name]] == 2 and (beginning == "SHE" or (beginning == "TRI" and in_space)):
+                shells.add(len(found.blocks))
             found.blocks.append(CellBlock(kinds[name], cells, element_ids[start : start + n]))
             found.add_cells(block_names[i - 1], [(len(found.blocks) - 1, np.arange(n))], f"element block {i}")
         else:
@@ -143,29 +151,42 @@ def _read(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
     for i in sides:
         element = variables[f"elem_ss{i}"][0].astype(np.int64) - 1
         side = variables[f"side_ss{i}"][0].astype(np.int64) - 1
-        facets = _side_set(found, place[:, element], side)
+        facets, faces = _side_set(found, place[:, element], side, shells)
+        # (the nodes of a name are those of its element block)
+        name = names[i - 1] + ("@sides" if names[i - 1] in found.cell_sets else "")
+        for suffix, parts in faces.items():
+            if parts:
+                found.add_cells(f"{name}{suffix}", parts, f"side set {i}")
         if facets:
-            # (the nodes of a name are those of its element block)
-            extra[names[i - 1] + ("@sides" if names[i - 1] in found.cell_sets else "")] = facets
-        if len(element) > sum(len(f[1]) for f in facets):
+            extra[name + ("@edges" if faces[""] else "")] = facets
+        if len(element) > sum(len(f[1]) for f in (*facets, *faces[""], *faces[BACK])):
             found.skipped.append(f'side set "{names[i - 1]}": sides of elements that are not read')
     found.sides = extra
     return found.mesh()
 
 
-def _side_set(found: Found, place: np.ndarray, side: np.ndarray) -> list[tuple[int, np.ndarray, np.ndarray]]:
-    """Return our numbers of sides: their corners, looked up among the facets of the same cells."""
+def _side_set(
+    found: Found, place: np.ndarray, side: np.ndarray, shells: Container[int]
+) -> tuple[list[tuple[int, np.ndarray, np.ndarray]], dict[str, list[tuple[int, np.ndarray]]]]:
+    """Return our numbers of sides: their corners, looked up among the facets of the same cells; and the cells of
+    ``shells`` (numbers of blocks) whose faces are named, by what their side adds to the name of the set."""
     result = []
+    faces: dict[str, list[tuple[int, np.ndarray]]] = {"": [], BACK: []}
     for block in np.unique(place[0][place[0] >= 0]):
         kind, cells = found.blocks[block].kind, found.blocks[block].cells
         table = _SIDES.get(kind)
         if table is None or DIMENSION[kind] == 1:
             continue
-        for number, local in enumerate(table):
+        if block in shells:
+            for number, suffix in enumerate(faces):
+                mine = place[1, (place[0] == block) & (side == number)]
+                if len(mine):
+                    faces[suffix].append((int(block), mine))
+        for number, local in enumerate(table, len(faces) if block in shells else 0):
             mine = place[1, (place[0] == block) & (side == number)]
             if len(mine):
                 # which facet has these corners does not depend on the cell: ask the first
                 one = [(0, kind, cells[mine[:1]])]
                 facet = match_facets(one, cells[mine[:1]][:, local])[2][0]
                 result.append((int(block), mine, np.full(len(mine), facet)))
-    return result
+    return result, faces

@@ -16,15 +16,17 @@ import numpy as np
 
 from fem_mbs.errors import MeshError
 from fem_mbs.late import dataclass
-from fem_mbs.meshes.cells import CELL_KINDS, DIMENSION, match_facets
+from fem_mbs.meshes.cells import CELL_KINDS, DIMENSION, dimension_of, match_facets
 from fem_mbs.meshes.mesh import CellBlock, Mesh
 
-__all__ = ["ALL", "LINES", "Found", "add_arrays", "from_meshio", "need", "quietly"]
+__all__ = ["ALL", "BACK", "LINES", "Found", "add_arrays", "from_meshio", "need", "quietly"]
 
 LINES = {"line": "line2", "line3": "line3"}
 ALL = {**LINES, **{kind: kind for kind in CELL_KINDS if DIMENSION[kind] > 1}}
 _CORNERS = {1: {2: 2, 3: 2}, 2: {3: 3, 6: 3, 4: 4, 8: 4}}  # dimension, nodes of a cell -> its corners
 _MAX_VALUES = 64
+#: What a name gets that a file gives to the back of shells, the side against their normal: cells have no sides.
+BACK = "@back"
 
 
 def need(package: str, where: str, form: str) -> None:
@@ -80,6 +82,12 @@ class Found:
     cell_sets: dict[str, list[tuple[int, np.ndarray]]] = field(default_factory=dict)
     others: Counter = field(default_factory=Counter)
     sides: dict[str, list[tuple[int, np.ndarray, np.ndarray]]] = field(default_factory=dict)
+    lost: dict[str, Counter] = field(default_factory=dict)
+
+    def lose(self, name: str, kind: str, count: int) -> None:
+        """Note cells of a set that are of no kind that elements have."""
+        if count and self.kinds is not LINES and dimension_of(kind):
+            self.lost.setdefault(name, Counter())[kind] += count
 
     def add_nodes(self, name: str, nodes: np.ndarray, origin: str) -> None:
         if name in self.node_sets:
@@ -150,6 +158,8 @@ class Found:
                 f"(nodes {listed})"
             )
         facet_sets = self.facet_sets()
+        for kind, n in self.others.items():
+            self.lose("", kind, n)
         new = np.cumsum(used) - 1
         return Mesh(
             points=self.points[used],
@@ -161,6 +171,7 @@ class Found:
             format=self.format,
             skipped=self.skipped,
             facet_sets=facet_sets,
+            lost=self.lost,
         )
 
 
@@ -203,6 +214,7 @@ def add_arrays(found: Found, raw: Any, kept: list[tuple[int, str, int]]) -> None
             found.add_nodes(label(name), np.flatnonzero(np.ravel(array) == value), f"point array {name}")
         if why:
             found.skipped.append(f'point array "{name}": {why}')
+    unused = [(i, block.type) for i, block in enumerate(raw.cells) if i not in {k for k, _, _ in kept}]
     for name, arrays in (raw.cell_data or {}).items():
         values, why = _set_values([arrays[i] for i, _, _ in kept])
         for value, label in values:
@@ -213,6 +225,8 @@ def add_arrays(found: Found, raw: Any, kept: list[tuple[int, str, int]]) -> None
                 found.add_nodes(label(name), np.unique(np.concatenate(nodes)).astype(np.int64), f"cell array {name}")
             if parts:
                 found.add_cells(label(name), parts, f"cell array {name}")
+                for i, kind in unused:
+                    found.lose(label(name), kind, int(np.count_nonzero(np.ravel(arrays[i]) == value)))
         if why:
             found.skipped.append(f'cell array "{name}": {why}')
     found.skipped += [f'field array "{name}"' for name in raw.field_data or {}]

@@ -134,6 +134,9 @@ def _med_groups(found: Found, raw, kept, point_tags, cell_tags) -> None:
         for dimension in sorted({DIMENSION[found.blocks[b].kind] for b, _ in parts}):
             same = [(b, c) for b, c in parts if DIMENSION[found.blocks[b].kind] == dimension]
             found.add_cells(name, same, "a group of cells")
+        for i, block in enumerate(raw.cells):
+            if i not in {k for k, _, _ in kept}:
+                found.lose(name, block.type, int(np.isin(cell_tags[i], families).sum()))
         if points:
             found.add_nodes(name, np.unique(np.concatenate(points)).astype(np.int64), "a group of point cells")
         if not parts and not points:

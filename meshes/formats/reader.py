@@ -125,9 +125,12 @@ def _read_msh(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
         if dimension == 0 and len(cells):
             found.add_nodes(name, np.unique(vertex[cells]), origin)
         elif dimension > 0 and (block_of[cells] >= 0).any():
+            missing = index.cell_types[cells[block_of[cells] < 0]]
             cells = cells[block_of[cells] >= 0]
             parts = [(int(b), place[cells[block_of[cells] == b]]) for b in np.unique(block_of[cells])]
             found.add_cells(name, parts, origin)
+            for kind, count in zip(*np.unique(missing, return_counts=True), strict=True):
+                found.lose(name, CELL_TYPES[int(kind)][0], int(count))
         else:
             # Gmsh drops the groups of all cells when it saves 2.2 with Mesh.SaveAll
             none = "no cells in the file" + (
@@ -198,10 +201,19 @@ def _read_vtu(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
         )
     from meshio import vtu
 
+    from fem_mbs.meshes.formats.meshio_formats import settled
+
     raw, said = quietly(where, lambda: vtu.read(where))
     if np.ndim(raw.points) == 2 and np.shape(raw.points)[1] == 2:
         raise MeshError(f"{where}: its points have 2 coordinates each, and VTU has 3; save it anew")
     found, kept, numbers = from_meshio(where, "VTU", raw, kinds)
+    found.check_nodes()
+    # programs write wedges with either sense of their triangles
+    found.blocks = [
+        CellBlock(block.kind, settled(block.kind, block.cells, found.points), block.ids)
+        if block.kind.startswith("wedge") else block
+        for block in found.blocks
+    ]  # fmt: skip
     declared = re.search(rb"<Piece\b[^>]*\bNumberOfCells\s*=\s*[\"']\s*(\d{1,18})", head)
     if declared and int(declared[1]) > numbers:
         found.others["unknown"] += int(declared[1]) - numbers

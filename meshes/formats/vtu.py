@@ -13,6 +13,8 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
+from fem_mbs.meshes.cells import MIRRORED
+
 __all__ = ["write_vtu"]
 
 #: meshio's name of a cell -> VTK's number (vtkCellType.h)
@@ -31,8 +33,9 @@ _NUMBERS = {
     "hexahedron20": 25,
     "wedge15": 26,
 }
-#: VTK counts the triangles of this one cell the other way round (vtkWedge.h), as meshio knows too.
-_ORDER = {"wedge": [0, 2, 1, 3, 5, 4]}
+#: VTK counts the triangles of wedges the other way round (vtkWedge.h), as meshio knows of linear ones; the faces and
+#: the volume of vtkQuadraticWedge follow them.
+_ORDER = {kind: MIRRORED[kind] for kind in ("wedge", "wedge15")}
 _TYPES = {"f8": "Float64", "f4": "Float32", "i8": "Int64", "i4": "Int32", "u1": "UInt8"}
 
 
@@ -47,7 +50,7 @@ def write_vtu(
 
     Args:
         points: (n, 3) [m].
-        cells: cells of one kind each: meshio's name, numbers of points (m, k) in meshio's order.
+        cells: cells of one kind each: meshio's name, numbers of points (m, k) in our order.
         point_data: name -> (n,) or (n, k).
         cell_data: name -> one array (m,) or (m, k) for each entry of cells.
     """

@@ -544,6 +544,30 @@ def test_check_doubts_units(tmp_path, numbers, said):
         assert any(said in line for line in doubts), doubts
 
 
+@pytest.mark.parametrize(
+    ("base", "modulus", "said"),
+    [
+        ("mm t s", 2.1e5, None),
+        ("mm t s", 2.1e11, "mean that waves run at 5.17e+06 m/s"),
+        ("mm kg ms", 2.1e5, 'is the base "mm kg ms" that of the numbers?'),
+    ],
+)
+def test_check_names_the_units_of_the_base(tmp_path, base, modulus, said):
+    """The numbers of a model in mm and t were called m and kg, and doubted."""
+    meshio.write_points_cells(tmp_path / "block.vtk", BRICK, [("hexahedron", [list(range(8))])])
+    given = {"E": modulus, "density": 7.85e-9, "scale": 1.0, "step": "modes", "options": "count = 1"}
+    lines = explain(write(tmp_path, f'units = {{ base = "{base}" }}\n{BRICK_MODEL.format(**given)}'))
+    length, mass, time = base.split()
+    solid = next(line for line in lines if line.startswith("solid"))
+    assert f" {length}^3, mass " in solid
+    assert f" {mass}, worst" in solid
+    assert f"{length}/{time}^2" in lines[1]
+    doubts = [line for line in lines if line.startswith("note: material")]
+    assert len(doubts) == (said is not None)
+    if said is not None:
+        assert said in doubts[0]
+
+
 @pytest.mark.parametrize(("step", "doubted"), [("linear_static", True), ("static", True), ("modes", False)])
 def test_check_doubts_statics_of_a_mechanism(tmp_path, step, doubted):
     """A pendulum can turn; its equilibrium depends on its weight alone."""

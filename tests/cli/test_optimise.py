@@ -98,6 +98,20 @@ def test_mistakes(vary, options, message, file, tmp_path):
         optimise(file, vary, output=tmp_path / "out", **options)
 
 
+def test_bounds_that_are_given_twice(file, tmp_path):
+    """The last ones counted in silence."""
+    from typer.testing import CliRunner
+
+    from fem_mbs.cli.main import app
+
+    result = CliRunner().invoke(
+        app, ["optimise", str(file), "--vary", "k=1:2", "--vary", "k=700:750", "--maximise", "modes.frequency_1",
+              "-o", str(tmp_path / "out")],
+    )  # fmt: skip
+    assert isinstance(result.exception, ModelError)
+    assert "k is given twice; keep one --vary of it" in str(result.exception)
+
+
 @pytest.mark.everyday
 def test_the_command(file, tmp_path):
     from typer.testing import CliRunner

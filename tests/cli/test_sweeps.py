@@ -383,8 +383,19 @@ def test_nothing_to_draw(tmp_path):
         plot_sweep(table, tmp_path / "a.png", ["f"])
 
 
-@pytest.mark.everyday
+def test_parameters_are_quantities(model, tmp_path):
+    """They were refused, although the table has them."""
+    text = f'parameters = {{ d = 0.01, half = "d/2" }}\n{model.read_text()}'
+    file = model.with_name("named.toml")
+    file.write_text(text.replace("diameter = 0.01", 'diameter = "d"'), encoding="utf-8")
+    for name in ("parameter.half", "parameter.*"):
+        plan_sweep(file, ["d=0.01,0.02"], tmp_path / "out", quantities=[name])
+    with pytest.raises(ModelError, match=r'no quantity fits "parameter\.quarter"'):
+        plan_sweep(file, ["d=0.01,0.02"], tmp_path / "out", quantities=["parameter.quarter"])
+
+
 # --- the command line ------------------------------------------------------------------------------------------------
+@pytest.mark.everyday
 def test_the_command(pool, model, tmp_path, fem_mbs):
     out = tmp_path / "out"
     settings = ["--set", "section.rod.diameter=0.01:0.03:0.01", "--scheduler", pool.address, "-o", out]
@@ -411,6 +422,11 @@ def test_the_command(pool, model, tmp_path, fem_mbs):
     code, text, _ = fem_mbs("plot", out, "--quantity", "modes.frequency_2")
     assert code == 0
     assert Path(text.strip()).is_file()
+    # options that would do nothing
+    code, _, err = fem_mbs("plot", out, "--transfer", "tip:tip")
+    assert (code, "--transfer is of a run" in err) == (2, True)
+    code, _, err = fem_mbs("plot", out / "variants" / "diameter=0.01", "--quantity", "tip")
+    assert (code, "--quantity is of a sweep" in err) == (2, True)
     # failures
     code, text, err = fem_mbs("sweep", model, "--set", "section.rod.diameter=0.01,-2", *settings[2:])
     assert code == 1

@@ -9,8 +9,9 @@ from meshio import gmsh
 from places import DATA
 from solid_meshes import grid
 
+from fem_mbs import Model
 from fem_mbs.elements.solids import shapes
-from fem_mbs.errors import MeshError
+from fem_mbs.errors import MeshError, ModelError
 from fem_mbs.meshes.cells import CELL_KINDS, DIMENSION, FACETS, facets_of, match_facets
 from fem_mbs.meshes.formats.gmsh_index import CELL_TYPES
 from fem_mbs.meshes.formats.meshio_formats import settled
@@ -299,20 +300,24 @@ _SIDES = {
 }
 
 
-def exodus(path, kind, hdf=False):
+def exodus(path, kind, hdf=False, shells=""):
+    """Write bodies, or shells of an element type of which a side is a face: 1 of the first half, 2 of the others."""
     X, cells = box(kind)
     base = {"tetra10": "tetra", "hexahedron20": "hexahedron", "wedge15": "wedge"}.get(kind, kind)
     base = {"triangle6": "triangle", "quad8": "quad"}.get(base, base)
     end = X[:, 0] > 2.0 - 1e-9
     hits = [np.flatnonzero(end[cells[:, np.array(s) - 1]].all(axis=1)) for s in _SIDES[base]]
     elements, sides = np.concatenate(hits), np.concatenate([np.full(len(h), i + 1) for i, h in enumerate(hits)])
+    if shells:  # side 3 is the first edge
+        faces = np.arange(len(cells)) + 1
+        elements, sides = np.append(elements, faces - 1), np.append(sides + 2, 1 + (faces > len(cells) // 2))
     local = _EXODUS.get(kind, range(cells.shape[1]))
 
     def text(names):
         return np.array([list(n.ljust(33, "\0")) for n in names], "S1")
 
     variables = {
-        **{f"coord{c}": X[:, i] for i, c in enumerate("xyz"[: DIMENSION[kind]])},
+        **{f"coord{c}": X[:, i] for i, c in enumerate("xyz"[: 3 if shells else DIMENSION[kind]])},
         "connect1": cells[:, local].astype(np.int32) + 1,
         "eb_names": text(["steel"]), "eb_prop1": np.array([5], np.int32),
         "node_ns1": np.flatnonzero(X[:, 0] == 0.0).astype(np.int32) + 1, "ns_prop1": np.array([11], np.int32),
@@ -326,7 +331,7 @@ def exodus(path, kind, hdf=False):
         with h5py.File(path, "w") as file:
             for name, value in variables.items():
                 file[name] = value
-            file["connect1"].attrs["elem_type"] = _NAMES[kind]
+            file["connect1"].attrs["elem_type"] = shells or _NAMES[kind]
         return X, cells, len(elements)
     from scipy.io import netcdf_file
 
@@ -338,7 +343,7 @@ def exodus(path, kind, hdf=False):
                 axes.append(f"{name}_{i}")
             item = file.createVariable(name, "c" if value.dtype.kind == "S" else value.dtype.str[1:], axes)
             item[:] = value
-        file.variables["connect1"].elem_type = _NAMES[kind]
+        file.variables["connect1"].elem_type = shells or _NAMES[kind]
     return X, cells, len(elements)
 
 
@@ -354,6 +359,23 @@ def test_exodus(tmp_path, kind, hdf):
     assert sum(len(c) for _, c, _ in mesh.facets("load")) == n
     assert area(mesh.facet_nodes("load"), mesh.points) == pytest.approx(1.0, rel=1e-12)
     assert np.array_equal(mesh.nodes_of("load"), np.flatnonzero(X[:, 0] > 2.0 - 1e-9))
+
+
+@pytest.mark.parametrize(("kind", "shells"), [("quad", "SHELL4"), ("quad8", "SHELL8"), ("triangle", "TRI3")])
+def test_exodus_shells(tmp_path, kind, shells):
+    """The sides 1 and 2 of shells are their faces, of which the edges 0-1 and 1-2 were made."""
+    X, cells, _ = exodus(tmp_path / "part.exo", kind, shells=shells)
+    mesh = read_mesh(tmp_path / "part.exo", "all")
+    half = len(cells) // 2
+    found = {name: np.concatenate([c for _, c in parts]) for name, parts in mesh.cell_sets.items()}
+    assert list(found) == ["steel", "load", "load@back"]
+    assert np.array_equal(found["load"], np.arange(half))
+    assert np.array_equal(found["load@back"], np.arange(half, len(cells)))
+    assert list(mesh.facet_sets) == ["load@edges"]
+    ends = np.concatenate([nodes.ravel() for _, nodes in mesh.facet_nodes("load@edges")])
+    assert sum(len(c) for _, c, _ in mesh.facets("load@edges")) == 2
+    assert (X[ends, 0] > 2.0 - 1e-9).all()
+    assert mesh.skipped == ()
 
 
 @pytest.mark.parametrize("name", ["a.e", "a.med", "a.vtk", "a.mesh"])
@@ -403,3 +425,55 @@ def test_damaged_exodus_files(name, said, monkeypatch):
     monkeypatch.setattr("fem_mbs.files._SECONDS", 6.0)
     with pytest.raises(MeshError, match=f"{name}: cannot be read as HDF5: it is damaged: .*{said}"):
         read_mesh(DATA / "damaged" / name)
+
+
+# --- cells that parts would miss or have twice -----------------------------------------------------------------------
+CUBE = np.array([[x, y, z] for z in (0, 1) for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))], float)
+
+
+def part_of(path, on="b"):
+    model = Model(3)
+    model.material("m", E=1.0, density=1.0)
+    model.mesh("b", path, cells="all", unused="drop")
+    model.solids("p", on=on, material="m")
+    return model
+
+
+@pytest.mark.parametrize("name", ["part.msh", "part.vtu", "part.vtk", "part.med"])
+def test_parts_with_cells_that_no_element_knows(name, tmp_path):
+    """They were left out with a note, and the part had a hole."""
+    X = np.vstack((CUBE, [[0.5, 0.5, 2.0]], CUBE + [3.0, 0.0, 0.0]))
+    cells = [("hexahedron", [[*range(8)], [*range(9, 17)]]), ("pyramid", [[4, 5, 6, 7, 8]])]
+    array = {"part.msh": "gmsh:physical", "part.med": "cell_tags"}.get(name, "set")
+    groups = [np.array([-1, -2]), np.array([-1])] if name == "part.med" else [np.array([1, 2]), np.array([1])]
+    data = {array: groups}
+    if name == "part.msh":
+        data["gmsh:geometrical"] = groups
+    raw = meshio.Mesh(X, cells, cell_data=data)
+    raw.cell_tags, raw.point_tags = {-1: ["set_1"], -2: ["set_2"]}, {}
+    meshio.write(tmp_path / name, raw, **({"file_format": "gmsh22", "binary": False} if name == "part.msh" else {}))
+    sets = ("physical_3_1", "physical_3_2") if name == "part.msh" else ("set_1", "set_2")
+    for on in ("b", f"b:{sets[0]}"):
+        with pytest.raises(ModelError, match="would have holes there: 1 of the kind pyramid"):
+            part_of(tmp_path / name, on)
+    part_of(tmp_path / name, f"b:{sets[1]}")
+
+
+def test_planes_with_cells_that_no_element_knows(tmp_path):
+    X = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0.5, 0], [1, 0.5], [0.5, 1], [0, 0.5], [0.5, 0.5], [2, 0]], float)
+    cells = [("quad9", [[*range(9)]]), ("triangle", [[1, 9, 2]])]
+    meshio.write_points_cells(tmp_path / "plane.vtu", np.column_stack((X, np.zeros(10))), cells)
+    model = Model(2)
+    model.material("m", E=1.0, density=1.0)
+    model.mesh("b", tmp_path / "plane.vtu", cells="all", unused="drop")
+    with pytest.raises(ModelError, match="1 of the kind quad9; mesh it with triangle, triangle6, quad, quad8"):
+        model.planes("p", on="b", material="m")
+
+
+def test_parts_with_a_cell_twice(tmp_path):
+    """They were twice as stiff and heavy there."""
+    cells = [("hexahedron", [[*range(8)]]), ("hexahedron", [[4, 5, 6, 7, 8, 9, 10, 11], [1, 2, 3, 0, 5, 6, 7, 4]])]
+    X = np.vstack((CUBE, CUBE[4:] + [0.0, 0.0, 1.0]))
+    meshio.write_points_cells(tmp_path / "part.vtu", X, cells)
+    with pytest.raises(ModelError, match='cells 0 and 2 of mesh "b" have the same nodes'):
+        part_of(tmp_path / "part.vtu")

@@ -158,6 +158,25 @@ def test_deck_as_a_mesh(tmp_path, kind):
         assert area(mesh.facet_nodes("SKIN"), mesh.points) == pytest.approx(10.0, rel=1e-12)
 
 
+def test_surfaces_of_shells_in_a_deck(tmp_path):
+    """SNEG became the same set of cells as SPOS: pressures acted on the wrong side; of a surface of shells and solids
+    the shells were lost."""
+    (tmp_path / "shells.inp").write_text(
+        "*NODE\n1, 0,0,0\n2, 1,0,0\n3, 1,1,0\n4, 0,1,0\n5, 2,0,0\n6, 2,1,0\n7, 2,2,2\n"
+        "*ELEMENT, TYPE=S4, ELSET=A\n10, 1,2,3,4\n20, 2,5,6,3\n*ELEMENT, TYPE=C3D4, ELSET=B\n30, 2,5,6,7\n"
+        "*SURFACE, NAME=FRONT\nA, SPOS\n*SURFACE, NAME=REAR\nA, SNEG\n*SURFACE, NAME=TWO\n10, SPOS\n20, SNEG\n"
+        "*SURFACE, NAME=MORE\n10, SPOS\n30, S1\n*SURFACE, NAME=RIM\n10, E1\n"
+    )
+    mesh = read_mesh(tmp_path / "shells.inp", "all")
+    cells = {name: [mesh.blocks[b].ids[c].tolist() for b, c in parts] for name, parts in mesh.cell_sets.items()}
+    assert cells == {
+        "A": [[10, 20]], "B": [[30]], "FRONT": [[10, 20]], "REAR@back": [[10, 20]], "TWO": [[10]], "TWO@back": [[20]],
+        "MORE@shells": [[10]],
+    }  # fmt: skip
+    assert list(mesh.facet_sets) == ["MORE"]
+    assert mesh.skipped == ('surface "RIM": 1 edge of shells',)
+
+
 def test_lines_of_a_deck(tmp_path):
     (tmp_path / "frame.inp").write_text(
         "*NODE\n1, 0,0,0\n2, 1,0,0\n3, 2,0,0\n4, 2,0,3\n*ELEMENT, TYPE=B32, ELSET=B\n1, 1, 2, 3\n"

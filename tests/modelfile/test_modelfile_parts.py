@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import meshio
 import numpy as np
 import pytest
 from flexible_parts import beam
@@ -11,6 +12,7 @@ from fem_mbs.cli.check import explain
 from fem_mbs.errors import ModelError
 from fem_mbs.modelfile.read import load_model
 from fem_mbs.parts.files import write_matrix_market
+from fem_mbs.parts.formats import write_part as any_format
 from fem_mbs.parts.hdf5 import write_part
 
 PART = """
@@ -72,6 +74,54 @@ def write(folder, text, part=PART):
     path = folder / "model.toml"
     path.write_text(text)
     return path
+
+
+@pytest.mark.parametrize("file", ["part.h5", "part.pch", "part folder"])
+def test_parts_in_other_units_are_refused(file, tmp_path):
+    """A part in mm and t stood in a model in m and kg, a million times too stiff, without a word."""
+    told = write(tmp_path, MODEL % FLY, f'units = {{ base = "mm t s" }}\n{PART}')
+    refused = r'the numbers of its part are in "mm t s", those of this model in "m kg s"'
+    with pytest.raises(ModelError, match=refused):
+        load_model(told).compile()
+    kept = reduce_part(load_model(tmp_path / "part.toml"), {"rod:start": "rod:start", "rod:end": "rod:end"})
+    any_format(tmp_path / file, kept)
+    read = f'file = "{file}"'
+    text = (MODEL % read).replace("stiffening", "# stiffening")
+    path = write(tmp_path, text)
+    with pytest.raises(ModelError, match=refused):
+        load_model(path).compile()
+    path.write_text(f'units = {{ base = "mm t s" }}\n{text}')
+    assert load_model(path).compile()
+
+
+def test_a_thickness_belongs_to_plane_meshes(tmp_path):
+    """It was left out in silence."""
+    flown = FLY.replace("modes = 6", "modes = 6, thickness = 0.1")
+    with pytest.raises(ModelError, match="a thickness belongs to plane meshes"):
+        load_model(write(tmp_path, MODEL % flown))
+
+
+def test_notes_on_the_file_of_a_part_are_warnings(tmp_path):
+    """What a mesh or a deck has and the part lacks went unsaid."""
+    points = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 2, 0]], float)
+    cells = [("quad", [[0, 1, 2, 3]]), ("line4", [[0, 3, 4, 1]])]
+    meshio.Mesh(points, cells, point_data={"left": [1, 0, 0, 1, 0]}).write(tmp_path / "part.vtu")
+    read = 'file = "part.vtu"\nreduce = {interfaces = "left", material = "1e9,0.3,1e3", modes = 2, kind = "rigid"}'
+    text = f'dimension = 2\n[[part]]\nname = "arm"\n{read}\n[[step]]\ntype = "modes"\n'
+    model = load_model(write(tmp_path, text))
+    assert any("1 line4 cell" in warning for warning in model.warnings)
+
+
+def test_a_part_without_units_is_in_si(tmp_path):
+    """That is what a model file without [units] means; a part whose units nobody knows, such as of a deck, is taken."""
+    path = write(tmp_path, f'units = {{ base = "mm t s" }}\n{MODEL % FLY}')
+    with pytest.raises(ModelError, match='in "m kg s", those of this model in "mm t s"'):
+        load_model(path).compile()
+    part = reduce_part(beam(4, dimension=2), {"rod:start": "rod:start", "rod:end": "rod:end"})
+    model = Model(2)
+    model.units(base="mm t s")
+    model.reduced_part("arm", part)
+    assert model.compile()
 
 
 def test_a_file_says_what_the_builder_does(tmp_path):

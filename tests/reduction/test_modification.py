@@ -401,6 +401,18 @@ def test_command(frame_file, tmp_path):
     assert found["cutoff_hz"] == 90.0
 
 
+def test_command_names_the_units_of_its_numbers(frame_file, tmp_path):
+    """The numbers of a model whose base is no SI stood beside SI units."""
+    other = tmp_path / "other.toml"
+    other.write_text('units = { base = "mm t s", frequency = "1/min" }\n' + frame_file.read_text(), encoding="utf-8")
+    arguments = ("--mode", 2, "--to", 30, "--parameter", "density:beam", "--parameter", "height:cross", "--modes", 5)
+    text = " ".join(call(other, *arguments).split())
+    assert "-> 1800 1/min" in text
+    assert "t/mm^3" in text
+    assert " kg/m^3" not in text
+    assert " Hz" not in text
+
+
 def test_command_says_which_answers_are_rough(frame_file, monkeypatch, tmp_path):
     """Where new modes of components lead to no answer, that of the baseline's modes is given as such."""
     from fem_mbs.analysis.components import modification

@@ -8,7 +8,11 @@ import subprocess
 
 import numpy as np
 import pytest
+from solid_meshes import grid as cut_box
 
+from fem_mbs.meshes.cells import SOLID_KINDS
+from fem_mbs.meshes.formats.reader import read_mesh
+from fem_mbs.meshes.formats.vtu import write_vtu
 from fem_mbs.results import store
 from fem_mbs.results.writer import ResultsWriter
 
@@ -105,3 +109,32 @@ def test_paraview_shows_what_each_step_has(tmp_path, reader, frames, monkeypatch
                 own = {"N [N]"} if name == "tetra10" and step is second else set()
                 assert grid["arrays"].keys() == names | own
                 np.testing.assert_allclose(grid["arrays"]["displacement"], shape.ravel(), rtol=1e-15)
+
+
+INTEGRATE = """
+import json, sys
+from paraview import servermanager
+from paraview.simple import *
+
+found = {}
+for path in sys.argv[1:]:
+    whole = IntegrateVariables(Input=XMLUnstructuredGridReader(FileName=[path]))
+    whole.UpdatePipeline()
+    found[path] = servermanager.Fetch(whole).GetCellData().GetArray("Volume").GetValue(0)
+print("found", json.dumps(found))
+"""
+
+
+def test_paraview_finds_the_volume_of_solids(tmp_path):
+    """That of quadratic wedges was negative, and so was what ParaView integrated over them."""
+    paths = []
+    for kind in SOLID_KINDS:
+        x, cells = cut_box(kind, (2, 1, 1), (2.0, 0.3, 0.5))
+        paths.append(write_vtu(tmp_path / f"{kind}.vtu", x, [(kind, cells)], {}, {}))
+        assert np.array_equal(read_mesh(paths[-1], "all").blocks[0].cells, cells)
+    script = tmp_path / "read.py"
+    script.write_text(INTEGRATE, encoding="utf-8")
+    done = subprocess.run(["pvpython", script, *paths], capture_output=True, text=True, timeout=300)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("found ")]
+    assert lines, done.stderr
+    assert list(json.loads(lines[0][len("found ") :]).values()) == pytest.approx([0.3] * len(paths), rel=1e-6)

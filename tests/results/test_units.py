@@ -15,7 +15,7 @@ from fem_mbs.modelfile.writer import write_model
 from fem_mbs.plot import series
 from fem_mbs.plot.axes import pretty
 from fem_mbs.results.reader import Results
-from fem_mbs.units import BASES, QUANTITIES, Units
+from fem_mbs.units import BASES, QUANTITIES, Shown, Units
 
 SI = "m kg s"
 
@@ -41,6 +41,8 @@ SI = "m kg s"
         ({"time": "ms"}, "m/s", "m/s", 1.0),
         ({"acceleration": "g"}, "m/s^2", "g", 1.0 / 9.80665),
         ({"length": "mm", "angle": "deg"}, "m, rad", "m, rad", 1.0),  # either: it cannot be converted
+        ({"length": "mm", "force": "kN"}, "(m)/(N)", "(mm)/(kN)", 1e6),  # of a transfer function
+        ({"acceleration": "g"}, "(1)/(m/s^2)", "(1)/(g)", 9.80665),
         ({"length": "mm"}, "-", "-", 1.0),
         ({"length": "mm"}, "", "", 1.0),
     ],
@@ -58,6 +60,7 @@ def test_bases_name_their_own_units_and_convert_from_them():
     assert own["mm kg ms"] == ["mm", "kN", "GPa", "J", "kHz"]
     assert own["in lbf s"] == ["in", "lbf", "psi", "lbf in", "Hz"]
     assert all(Units(base).of(unit).factor == 1.0 for base in BASES for unit in ("m", "N", "Pa", "N m", "kg m^2"))
+    assert Units("mm t s").of("(m)/(N)") == Shown("(mm)/(N)")
     tonnes = Units("mm t s", {"length": "m", "stress": "Pa", "mass": "kg", "energy": "J"})
     assert [tonnes.of(unit).factor for unit in ("m", "Pa", "kg", "J", "m/s")] == pytest.approx(
         [1e-3, 1e6, 1e3, 1e-3, 1e-3], rel=1e-12
@@ -151,6 +154,16 @@ def test_results_stay_in_the_base_and_tables_are_in_units_of_display(folder):
         5.0, rel=1e-9
     )
     assert max(abs(v) for name, v in last.items() if "[kN]" in name) == pytest.approx(4.0, rel=1e-9)
+
+
+def test_the_summary_tells_the_base_of_its_numbers(folder, tmp_path):
+    """Its units are named in SI; without the base nobody could know that m stands for mm."""
+    assert Results.open(folder).report.units == {"base": SI, "length": "mm", "force": "kN"}
+    (tmp_path / "model.toml").write_text(FILE.replace('length = "mm"', 'base = "mm kg ms"'))
+    found = fem_mbs.run(load_model(tmp_path / "model.toml"), tmp_path / "out")
+    assert found.summary["units"]["base"] == "mm kg ms"
+    (tmp_path / "model.toml").write_text(FILE.replace('[units]\nlength = "mm"\nforce = "kN"\n', ""))
+    assert "units" not in fem_mbs.run(load_model(tmp_path / "model.toml"), tmp_path / "out").summary
 
 
 def test_axes_of_figures_have_round_numbers_of_the_unit_of_display(folder, monkeypatch, tmp_path):

@@ -196,6 +196,31 @@ def test_what_results_hold():
     assert "transient.x.x.end" in found._repr_html_()
 
 
+def test_tables_name_the_units_of_their_numbers(tmp_path):
+    """The numbers of a model in mm and ms were called metres and seconds."""
+    model = models.oscillator()
+    model.units(base="mm kg ms", length="um")
+    model.save(tmp_path / "model.toml")
+    found = sensitivities(tmp_path / "model.toml", ["nodal_spring.s.stiffness"], ["transient.x.x.end"])
+    q = found.quantity("transient.x.x.end")
+    heads, (row,) = found.table()
+    assert row[heads.index("unit")] == "um"
+    assert float(row[heads.index("value")]) == pytest.approx(1e3 * q.value, rel=1e-5)
+    assert float(row[3]) == pytest.approx(1e3 * q.slopes[0], rel=1e-5)
+    _, table, series = found.write(tmp_path)
+    (_, value, unit, slope) = table.read_text().splitlines()[1].split(",")
+    assert unit == "um"
+    assert [float(value), float(slope)] == pytest.approx([1e3 * q.value, 1e3 * q.slopes[0]], rel=1e-14)
+    head, *rows = series.read_text().splitlines()
+    assert head.startswith("column,unit,time [ms],value")
+    last = next(r for r in reversed(rows) if r.startswith("transient.x.x,")).split(",")
+    assert last[1] == "um"
+    assert float(last[3]) == pytest.approx(1e3 * q.value, rel=1e-14)
+    pytest.importorskip("pandas")
+    assert found.to_dataframe().loc[q.name, "value"] == pytest.approx(1e3 * q.value, rel=1e-14)
+    assert found.to_dataframe(base=True).loc[q.name, "unit"] == "mm"
+
+
 def test_a_model_and_its_file(tmp_path):
     model = models.oscillator()
     model.save(tmp_path / "model.toml")

@@ -216,6 +216,7 @@ def reduce_part(
             "complete": bool(basis.complete and participation is None),
             "next_hz": float(np.sqrt(basis.following) / (2.0 * np.pi)),
             **mass_properties(inertia, start),
+            **_base_of(linear),
             **({} if stiffening is None else {"stiffening_frame": stiffening}),
             "effective_mass": None
             if basis.rigid_modes or method in FREE_METHODS
@@ -233,6 +234,12 @@ def reduce_part(
         },
     )
     return _orthonormal(part) if orthonormal else part
+
+
+def _base_of(linear: Linearised) -> dict[str, str]:
+    """Return the base of the units of the part's model, if that tells one."""
+    told = linear.compiled.model.shown_units
+    return {} if told is None else {"base": told.base}
 
 
 # --- what is asked for -----------------------------------------------------------------------------------------------

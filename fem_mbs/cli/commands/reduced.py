@@ -74,7 +74,7 @@ def reduce_(
         ),
     ] = None,
     material: Annotated[str | None, typer.Option(help="Of a mesh: E,nu,density.")] = None,
-    thickness: Annotated[float, typer.Option(help=r"Of a plane mesh \[m].")] = 1.0,
+    thickness: Annotated[float | None, typer.Option(help=r"Of a plane mesh \[m].", show_default="1.0")] = None,
     release: Annotated[bool, typer.Option("--release", help="Take supports of nodes of the interfaces away.")] = False,
     state: Annotated[str, typer.Option(help="Reduce at the start, or at the end of the model's steps.")] = "start",
     output: Annotated[

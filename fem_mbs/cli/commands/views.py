@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from fem_mbs.cli.commands.common import ALLOW, FOLDER, STRICT, output_console
+from fem_mbs.errors import InputError
 
 __all__ = ["commands"]
 
@@ -71,7 +72,11 @@ def plot(
     figure of a sweep."""
     from fem_mbs.results.folder import take
 
-    if (folder / "sweep.json").is_file():
+    is_sweep = (folder / "sweep.json").is_file()
+    if transfer if is_sweep else quantity:
+        option, kind = ("--transfer", "run") if is_sweep else ("--quantity", "sweep")
+        raise InputError(f"{option} is of a {kind}, and {folder} holds none; leave it out")
+    if is_sweep:
         from fem_mbs.plot.sweep import plot_sweep
         from fem_mbs.sweeps.table import SweepTable
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.units import Units
+
 __all__ = ["doubts_of_statics", "doubts_of_units"]
 
 # Speeds of longitudinal waves in a rod, sqrt(E/density): soft rubber 30 m/s, lead 1200 m/s, steel 5100 m/s, beryllium
@@ -28,6 +30,10 @@ def _wave_speed(material: Any) -> float | None:
 
 def doubts_of_units(model: Any) -> Iterator[str]:
     """Yield notes on materials, parts and gravity whose numbers look like those of different systems of units."""
+    base = (model.shown_units or Units()).base
+    if base != Units().base:
+        yield from _doubts_in_base(model, base)
+        return
     small = set()
     for material in model.materials.values():
         speed = _wave_speed(material)
@@ -57,6 +63,22 @@ def doubts_of_units(model: Any) -> Iterator[str]:
     for kind, name, mass in masses:
         if mass > _HEAVIEST:
             yield f'{kind} "{name}" has a mass of {mass:.3g} kg: if its mesh is in mm, give the mesh `scale = 0.001`'
+
+
+def _doubts_in_base(model: Any, base: str) -> Iterator[str]:
+    """Yield notes on materials and gravity whose numbers look like those of another base than the one that is told."""
+    told, si = Units(base), Units(base, {"velocity": "m/s", "acceleration": "m/s^2"})
+    for material in model.materials.values():
+        speed = _wave_speed(material)
+        if speed is not None and not _SLOWEST < si.of("m/s")(speed) < _FASTEST:
+            yield (
+                f'material "{material.name}": E = {material.E:g} {told.of("Pa").unit} and density = '
+                f"{material.density:g} {told.of('kg/m^3').unit} mean that waves run at {si.of('m/s')(speed):.3g} m/s, "
+                f'usual are 10 m/s to 30 km/s: is the base "{base}" that of the numbers?'
+            )
+    weight = si.of("m/s^2")(float(np.linalg.norm(model.gravity)))
+    if weight and (weight < 0.02 * _EARTH or weight > 50.0 * _EARTH):
+        yield f'gravity is {weight:.3g} m/s^2, as the base "{base}" has it: is that what is meant?'
 
 
 def doubts_of_statics(step: Any, strain_free: int | None) -> Iterator[str]:

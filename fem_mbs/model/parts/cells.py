@@ -9,6 +9,8 @@ import numpy as np
 from fem_mbs.elements.registry import element_type
 from fem_mbs.errors import ModelError
 from fem_mbs.late import dataclass
+from fem_mbs.meshes.cells import CELL_KINDS, DIMENSION, dimension_of
+from fem_mbs.meshes.mesh import Mesh
 from fem_mbs.model.building import Building
 from fem_mbs.system.blocks import Block
 
@@ -20,6 +22,7 @@ Run = tuple[str, int, str, np.ndarray]
 #: Elements of one kind of a part from which on their parameters are made when they are needed: a model that several
 #: processes share out never has them all.
 MANY = 1 << 14
+_AT_ONCE = 1 << 16  # cells that are compared at a time, for the memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +114,7 @@ def cell_runs(building: Building, owner: str, on, dimension: int) -> list[Run]:
             raise ModelError(
                 f'"{place}" has no {what}', owner=owner, remedy='read the mesh with cells = "all", or mesh the body'
             )
+        _check_whole(part, str(place), name, dimension, owner)
         runs += [(mesh, block, part.blocks[block].kind, np.asarray(cells)) for block, cells in found if len(cells)]
     for mesh, block, _, cells in runs:
         taken = cell_owners(building, mesh, block)
@@ -129,7 +133,44 @@ def cell_runs(building: Building, owner: str, on, dimension: int) -> list[Run]:
             raise ModelError(
                 f'cell {number} of mesh "{mesh}" is named twice in on', owner=owner, remedy="keep one of the sets"
             )
+    _check_doubled(building, owner, runs)
     return runs
+
+
+def _check_whole(mesh: Mesh, place: str, name: str, dimension: int, owner: str) -> None:
+    """Raise ModelError if a mesh file has cells of a part that no element knows: they would be holes in it."""
+    missing = {kind: n for kind, n in mesh.lost.get(name, {}).items() if dimension_of(kind) == dimension}
+    if missing:
+        listed = ", ".join(f"{n} of the kind {kind}" for kind, n in missing.items())
+        raise ModelError(
+            f'"{place}" has cells that no element knows, and would have holes there: {listed}', owner=owner, key="on",
+            value=place, remedy=f"mesh it with {', '.join(k for k in CELL_KINDS if DIMENSION[k] == dimension)} "
+            "(Gmsh makes these of second order with Mesh.SecondOrderIncomplete = 1), or name sets without such cells",
+        )  # fmt: skip
+
+
+def _check_doubled(building: Building, owner: str, runs: list[Run]) -> None:
+    """Raise ModelError if two cells of a part have the same nodes: the part would be there twice."""
+    numbers = np.random.default_rng(0).integers(0, 2**63, building.n_nodes, np.uint64)
+    for kind in dict.fromkeys(run[2] for run in runs):
+        found = []
+        for mesh, b, other, cells in runs:
+            part, start = building.meshes[mesh]
+            block = part.blocks[b]
+            for k in range(0, len(cells) if other == kind else 0, _AT_ONCE):
+                own = cells[k : k + _AT_ONCE]
+                found.append((mesh, block.ids[own], numbers[start + block.cells[own]].sum(axis=1)))
+        # cells whose nodes have the same sum of random numbers of 63 bits have the same nodes
+        sums = np.concatenate([own for *_, own in found])
+        order = np.argsort(sums, kind="stable")
+        same = np.flatnonzero(np.diff(sums[order]) == 0)
+        if len(same):
+            names = [(mesh, number) for mesh, ids, _ in found for number in ids.tolist()]
+            (mesh, first), (_, second) = (names[order[k]] for k in (same[0], same[0] + 1))
+            raise ModelError(
+                f'cells {first} and {second} of mesh "{mesh}" have the same nodes, the part would be there twice',
+                owner=owner, key="on", remedy="remove one, or put them into parts of their own",
+            )  # fmt: skip
 
 
 def cell_owners(building: Building, mesh: str, block: int) -> np.ndarray:

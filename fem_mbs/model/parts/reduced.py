@@ -36,14 +36,15 @@ from fem_mbs.declarations.kinds import (
 )
 from fem_mbs.elements.flexible import body as flexible_body
 from fem_mbs.elements.flexible import load as flexible_load
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 from fem_mbs.parts.moments import moments_of_mass
 from fem_mbs.parts.part import COMPONENTS, Interface, LoadMoments, Moments, ReducedPart
 from fem_mbs.rotations import rotation_matrices
+from fem_mbs.units import Units
 
-__all__ = ["PlacedPart", "MovingPart", "Reduction", "PartLoad"]
+__all__ = ["PlacedPart", "MovingPart", "Reduction", "PartLoad", "check_bases"]
 
 _AGREE = 1e-6  # of the mass matrix and that of the moments
 _RIGID_LOSS = 1e-7  # power lost by rigid motions, over the absolute values that it cancels from, which rounding leaves
@@ -68,6 +69,25 @@ class PlacedPart:
     interfaces: dict[str, int]
     reference: str
     approximate: bool = False
+
+
+def check_bases(building: Building) -> None:
+    """Check that the numbers of reduced parts are in the units of the model.
+
+    Raises:
+        ModelError: the model of a part had another base.
+    """
+    own = (building.shown_units or Units()).base
+    for name, placed in building.reduced_parts.items():
+        base = placed.part.info.get("base", own)
+        if base != own:
+            raise ModelError(
+                f'the numbers of its part are in "{base}", those of this model in "{own}"',
+                owner=Owner("Reduced part", name),
+                key="part",
+                value=base,
+                remedy="give both models one base ([units]) and reduce the part again",
+            )
 
 
 def _own_load(owner: str, name: str, part: ReducedPart, load: str) -> LoadMoments:
@@ -330,7 +350,7 @@ class Reduction(Declaration):
     state: Any = key(TEXT, '"start", or "end": about what the steps of the part\'s model leave', "start")
     release: Any = key(FLAG, "take supports and motions of the interfaces away", False)
     material: Any = key(TEXT, 'of a mesh: "E,nu,density"', None, shows="none")
-    thickness: Any = key(NUMBER, "of a plane mesh", 1.0, unit="m")
+    thickness: Any = key(NUMBER, "of a plane mesh", None, shows="1.0", unit="m")
 
 
 @dataclass(frozen=True, eq=False)
@@ -463,6 +483,7 @@ class MovingPart(Declaration):
             )
             if self.stiffening in ("interfaces", "all"):
                 _second_order(building, self.name, body, interface)
+        building.warnings += [f"{owner}: {note}" for note in part.info.get("notes", ())]
         building.reduced_parts[self.name] = PlacedPart(
             self.name, body, node, start, R, centre, scalars, frequencies, nodes, self.reference, approximate
         )

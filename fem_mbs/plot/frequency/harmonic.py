@@ -94,17 +94,17 @@ def plot_transfer(
     with style(results):
         figure = make_figure(7.8, 6.4)
         size, phase, coherence = figure.subplots(3, 1, sharex=True, height_ratios=(1.6, 1.0, 1.0))
+        units = [results.units.of(unit) for unit in h1.units]
         for k, name in enumerate(h1.columns):
-            a, colour = h1.values[inside, k], COLOURS[k % len(COLOURS)]
+            a, colour = units[k](h1.values[inside, k]), COLOURS[k % len(COLOURS)]
             if np.abs(a).any():
                 size.loglog(f, np.where(a != 0.0, np.abs(a), np.nan), color=colour, label=name)
                 phase.plot(*_interrupted(f, np.rad2deg(np.angle(a))), color=colour)
             coherence.plot(f, shared.values[inside, k], color=colour)
         if len(h1.columns) > 1 and size.get_lines():
             size.legend(loc="upper left", bbox_to_anchor=(1.01, 1.02), borderaxespad=0.0, handlelength=1.6)
-        # quotients of units are not converted, so the numbers are in the units of the model
-        units = ", ".join(dict.fromkeys(unit for unit in h1.units if unit))
-        size.set_ylabel(f"|H1| [{units}]" if units else "|H1|")
+        names = ", ".join(dict.fromkeys(unit.unit for unit in units if unit.unit))
+        size.set_ylabel(f"|H1| [{names}]" if names else "|H1|")
         _phase_axis(phase)
         coherence.set_ylabel("Coherence")
         coherence.set_ylim(0.0, 1.05)

@@ -21,6 +21,7 @@ from fem_mbs.results import store
 from fem_mbs.results.fields import cell_kind, field_key, split_key
 from fem_mbs.results.modes.shapes import has_shapes
 from fem_mbs.results.reader import Results, Step
+from fem_mbs.units import Units
 
 __all__ = ["write_vtu_files"]
 
@@ -77,9 +78,10 @@ class _Grid:
         ]
 
 
-def _shape_name(step: Step, frame: int) -> str:
+def _shape_name(step: Step, frame: int, base: Units) -> str:
     report = step.report
-    for name, text in (("frequencies_hz", "mode {}: {:.6g} Hz"), ("load_factors", "shape {}: factor {:.6g}")):
+    hertz = f"mode {{}}: {{:.6g}} {base.of('Hz').unit}"
+    for name, text in (("frequencies_hz", hertz), ("load_factors", "shape {}: factor {:.6g}")):
         values = getattr(report, name, None) or []
         if frame < len(values):
             return text.format(frame + 1, values[frame])
@@ -126,7 +128,7 @@ def write_vtu_files(results: Results, directory: str | Path | None = None) -> li
         ResultsError: no step has frames, or the model has nothing to show.
     """
     folder = Path(directory) if directory is not None else results.folder() / FOLDER
-    grid = _Grid(results.header)
+    grid, base = _Grid(results.header), results.units.told(base=True)
     node = {"node": grid.nodes}
     paths: list[Path] = []
     folder.mkdir(parents=True, exist_ok=True)
@@ -142,9 +144,9 @@ def write_vtu_files(results: Results, directory: str | Path | None = None) -> li
             for frame in range(count):
                 for name, values in _point_fields(results, step, frame, grid):
                     if name == "displacement" or name in wanted:
-                        title = _shape_name(step, frame)
+                        title = _shape_name(step, frame, base)
                         text = name.removeprefix("displacement ")
-                        shapes[title if name == "displacement" else f"{title}, {text}"] = values
+                        shapes[title if name == "displacement" else f"{title}, {base.label(text)}"] = values
                     elif name == "state displacement" and frame == 0:
                         shapes[name] = values
             results.take(folder / f"{label}.vtu")
@@ -154,8 +156,9 @@ def write_vtu_files(results: Results, directory: str | Path | None = None) -> li
         files = [folder / f"{label}-{frame:05d}.vtu" for frame in range(count)]
         results.take(*files, folder / f"{label}.pvd")
         for frame, (time, path) in enumerate(zip(step.frame_times, files, strict=True)):
-            points = {**node, **dict(_point_fields(results, step, frame, grid))}
-            write_vtu(path, grid.points, grid.cells, points, dict(_cell_fields(step, frame, grid)))
+            points = {**node, **{base.label(key): v for key, v in _point_fields(results, step, frame, grid)}}
+            cells = {base.label(key): v for key, v in _cell_fields(step, frame, grid)}
+            write_vtu(path, grid.points, grid.cells, points, cells)
             entries.append(f'  <DataSet timestep="{float(time)!r}" file={quoteattr(path.name)}/>\n')
             paths.append(path)
         index = folder / f"{label}.pvd"

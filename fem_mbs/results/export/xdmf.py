@@ -8,8 +8,8 @@ the points: "Warp By Vector" with the displacement shows the motion. Element qua
 their block only, and so are stresses at the nodes, which jump from part to part (`fem_mbs.results.fields`): tensors in
 the order xx, yy, zz, xy, yz, zx, which is ParaView's.
 
-Cells have the node order of Abaqus, meshio and VTK. VTK counts the triangles of linear wedges the other way round; its
-XDMF reader takes them as they come, so their surface normals point inwards there.
+Cells have the node order of Abaqus, meshio and VTK. VTK counts the triangles of wedges the other way round; its XDMF
+reader takes them as they come, so their surface normals point inwards there, and integrals over them are negative.
 
 Frames are complete datasets, or parts of one (hyperslabs) where a step has thousands of them or still goes on
 (`fem_mbs.results.datasets`).
@@ -30,6 +30,7 @@ from fem_mbs.files import file_word
 from fem_mbs.results import store
 from fem_mbs.results.fields import cell_kind, split_key
 from fem_mbs.results.folder import take
+from fem_mbs.units import Units
 
 __all__ = ["write_xdmf"]
 
@@ -139,6 +140,7 @@ def _text(
     cells_of = {block: cells for _, _, block, cells in grids}
     region_of = {block["name"]: block.get("region") for block in header["blocks"]}
     fields = {field["name"] for field in header.get("fields", [])}
+    base = Units.of_header(header).told(base=True)
     at_nodes: list[Any] = []
     in_blocks: dict[Any, list[Any]] = {name: [] for _, _, name, _ in grids}
     fields_of: dict[str, list[_Column]] = {name: [] for name in in_blocks}
@@ -146,7 +148,7 @@ def _text(
         owner = max((block for block in in_blocks if block and name.startswith(block + "/")), key=len, default=None)
         label, region = split_key(name) if owner is None else (name[len(owner) + 1 :], None)
         field = owner is None and label in fields
-        column = _Column(label if owner or field else name, parts, root)
+        column = _Column(base.label(label if owner or field else name), parts, root)
         if not 1 <= len(column.tail) <= 2:
             continue
         if owner is not None and column.tail[0] == cells_of[owner]:
