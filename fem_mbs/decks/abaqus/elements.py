@@ -11,6 +11,7 @@ from fem_mbs.decks.abaqus.model import Conversion, Group, axes_at
 from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.meshes.abaqus.deck import (
     BeamSection,
+    Deck,
     ElementBlock,
     MembraneSection,
     ShellSection,
@@ -265,9 +266,9 @@ def _check_plane(conv: Conversion) -> None:
     if mpc is not None:
         raise UnsupportedError(f"the MPC {mpc.kind} of plane models is not supported", place=mpc.where,
                                remedy="use *COUPLING")  # fmt: skip
-    if any(g.state == "axisymmetric" for g in plane) and (deck.rigid_bodies or deck.couplings):
-        raise UnsupportedError("rigid bodies and couplings of axisymmetric models are not supported",
-                               place=[*deck.rigid_bodies, *deck.couplings][0].where)  # fmt: skip
+    tied = _tied(deck)
+    if tied and any(g.state == "axisymmetric" for g in plane):
+        raise UnsupportedError("rigid bodies and couplings of axisymmetric models are not supported", place=tied[0])
     turned = next((b for b in deck.rigid_bodies if b.rotation_node), None)
     if turned is not None:
         raise UnsupportedError("ROT NODE of plane models is not supported", place=turned.where,
@@ -289,8 +290,12 @@ def _check_flat(conv: Conversion) -> None:
             f"elements {other.type} beside beams or trusses of the plane are not supported",
             place=element_place(deck.source, int(other.ids[0])),
         )
-    for constraint in (*deck.rigid_bodies, *deck.couplings, *deck.mpcs):
-        raise UnsupportedError(
-            "rigid bodies, couplings and MPCs of beams of the plane are not supported", place=constraint.where,
-            remedy="use beams of space",
-        )  # fmt: skip
+    tied = [*_tied(deck), *(mpc.where for mpc in deck.mpcs)]
+    if tied:
+        raise UnsupportedError("rigid bodies, couplings and MPCs of beams of the plane are not supported",
+                               place=tied[0], remedy="use beams of space")  # fmt: skip
+
+
+def _tied(deck: Deck) -> list[str]:
+    """Return where the rigid bodies and the couplings of a deck stand."""
+    return [*(body.where for body in deck.rigid_bodies), *(coupling.where for coupling in deck.couplings)]

@@ -245,7 +245,7 @@ def _mass_axes(said: PointMass, c: Copying) -> dict[str, Any]:
     out: dict[str, Any] = _vectors("offset")(said, c)
     if c.movement.dimension == 2 or said.inertia is None or not np.ndim(said.inertia):
         return out
-    own = {d.name for kind in (RigidBody, MovingPart) for d in c.said_of(kind)}
+    own = {d.name for d in c.said_of(RigidBody)} | {d.name for d in c.said_of(MovingPart)}
     places = list(said.at) if isinstance(said.at, (list, tuple)) else [said.at]
     turning = [str(place).partition(":")[0] in own for place in places]
     J = np.asarray(said.inertia, float)
@@ -391,7 +391,8 @@ def _line_load(said: LineLoad, c: Copying) -> dict[str, Any]:
         return {}  # its axes go with the part
     if ":" in str(said.on) and said.on not in {d.name for d in c.said_of(Beam)}:
         # edges are followed counter-clockwise about the normal, in the mirror the other way round
-        vector, moment = (-1.0, 1.0, 1.0), (1.0, -1.0, -1.0)
+        vector: tuple[float, ...] = (-1.0, 1.0, 1.0)
+        moment = (1.0, -1.0, -1.0)
     else:  # ez of the section is opposite to the image of ez, in the plane ey to that of ey
         vector, moment = ((1.0, -1.0) if c.movement.dimension == 2 else (1.0, 1.0, -1.0)), (1.0, 1.0, 1.0)
     out: dict[str, Any] = {"vector": [s * float(v) for s, v in zip(vector, said.vector, strict=True)]}
