@@ -535,8 +535,6 @@ class Tangent:
     def G(self) -> csr_matrix:
         """Return the constraints (m, N): joints and equations with the scales of their multipliers, then dofs that
         share an unknown."""
-        if self.compiled.first_multiplier == self.compiled.n_dof - 1 and not len(self.compiled.system.shared):
-            return csr_matrix((0, self.compiled.n_dof))
         rows = (self.elastic[1] if self.moving else self.K)[self.compiled.first_multiplier : -1]
         return vstack((rows, self.compiled.sharing())).tocsr()
 
