@@ -11,6 +11,7 @@ from fem_mbs.analysis.fields import fields_of
 from fem_mbs.analysis.header import find_group
 from fem_mbs.analysis.linear.sensors import LinearSensors
 from fem_mbs.analysis.recovery.recovered import RecoveredNodes
+from fem_mbs.analysis.transient.chunk import LongerParts
 from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.sensors.sensor import Sensor
@@ -55,7 +56,7 @@ class Rows:
 
     def series(
         self, time, ledger, iterations, residual, record, mid_step_valid=True, sensors: LinearSensors | None = None,
-        rates: np.ndarray | None = None, longer: tuple[np.ndarray, np.ndarray] | None = None,
+        rates: np.ndarray | None = None, longer: LongerParts | None = None,
     ) -> dict[str, np.ndarray]:  # fmt: skip
         """Return columns of rows, which follow those of the call before; ``longer`` as of a `Chunk`.
 
@@ -78,14 +79,24 @@ class Rows:
             elif sensor.of_time:
                 values = sensor.at_times(time)
             else:
-                before = None if self._last is None else (self._last[0], self._last[1][:, some])
-                at, there = (longer[0], longer[1][:, some]) if sensor.rate and longer is not None else (time, own)
-                values = reading(sensor, at, there, ledger, before)
+                values = self._readings(sensor, time, record, ledger, longer)
             if sensor.mid_step and not mid_step_valid:
                 values = np.full_like(values, np.nan)
             rows[f"sensor/{sensor.name}"] = np.asarray(values, float)
         self._last = time[-1:].copy(), record[-1:].copy()
         return rows
+
+    def _readings(
+        self, sensor: Sensor, time: np.ndarray, record: np.ndarray, ledger: np.ndarray, longer: LongerParts | None
+    ) -> np.ndarray:
+        """Return the values of a sensor in rows of time steps."""
+        some = slice(sensor.first, sensor.last)
+        before = None if self._last is None else (self._last[0], self._last[1][:, some])
+
+        def read(at: np.ndarray, there: np.ndarray) -> np.ndarray:
+            return reading(sensor, at, there[:, some], ledger, before)
+
+        return longer.of(read) if sensor.rate and longer is not None else read(time, record)
 
     def frames(
         self, chunk_frames: dict[str, np.ndarray], time: np.ndarray, about: S.State | None = None,

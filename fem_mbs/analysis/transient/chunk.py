@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from fem_mbs import contract as C
 from fem_mbs.late import dataclass
 
-__all__ = ["Chunk", "ENERGY_COLUMNS", "LEDGER_COLUMNS", "Slopes", "WORKS", "joined"]
+__all__ = ["Chunk", "ENERGY_COLUMNS", "LEDGER_COLUMNS", "LongerParts", "Slopes", "WORKS", "joined"]
 
 #: Columns of the ledger that a run keeps: energies [J], works since the start [J], closing error [J], momenta.
 LEDGER_COLUMNS = (
@@ -31,13 +31,29 @@ class Slopes:
     record: np.ndarray
 
 
+@dataclass(frozen=True)
+class LongerParts:
+    """Half and the whole of a step of which a row is a short ``part``: times (1,) and records (1, k) at their ends.
+
+    Quantities of the middle of these parts lie on a line over their lengths, to second order.
+    """
+
+    part: float
+    half: tuple[np.ndarray, np.ndarray]
+    whole: tuple[np.ndarray, np.ndarray]
+
+    def of(self, value: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
+        """Return a quantity of the part from its ``value`` (time, record) of half and the whole step."""
+        half, whole = value(*self.half), value(*self.whole)
+        return half + (2.0 * self.part - 1.0) * (whole - half)
+
+
 @dataclass
 class Chunk:
     """Results of consecutive steps: times (n,), ledger (n, 13), iterations, record (n, k), the frames among them, and
     the derivatives of ledger and record where a run finds them.
 
-    ``longer``: of a row of a short part of a step, time (1,) and record (1, k) at the end of a longer part, by which
-    its rates are known.
+    ``longer``: of a row of a short part of a step, the longer parts by which its rates are known.
     """
 
     time: np.ndarray
@@ -48,7 +64,7 @@ class Chunk:
     frame_time: np.ndarray
     frames: dict[str, np.ndarray] = field(default_factory=dict)
     slopes: Slopes | None = None
-    longer: tuple[np.ndarray, np.ndarray] | None = None
+    longer: LongerParts | None = None
 
 
 def joined(chunks: Sequence[Chunk]) -> Chunk:

@@ -24,7 +24,7 @@ from fem_mbs.analysis.switching.blows import Blow
 from fem_mbs.analysis.switching.locks import Switching
 from fem_mbs.analysis.switching.watched import Watched, WatchedForce
 from fem_mbs.analysis.transient.alternation import of_constraints
-from fem_mbs.analysis.transient.chunk import Chunk, joined
+from fem_mbs.analysis.transient.chunk import Chunk, LongerParts, joined
 from fem_mbs.analysis.transient.rules import NEWMARK, RULES
 from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.errors import AnalysisError, ModelError, Owner
@@ -38,7 +38,7 @@ from fem_mbs.solvers.stepping import layout as S
 __all__ = ["Events", "run_events"]
 
 _EARLY = 1e-10  # part of a step below which an event lies at its start
-_LONG = 0.5  # part of a step from which on its forces of constraints are as exact as those of whole steps
+_HALF = 0.5  # part of a step from which on its forces of constraints are as exact as those of whole steps
 _AT_ONCE = 100  # events one after the other at one time, after which there will be no end
 
 
@@ -297,17 +297,18 @@ def _locate(events: Events, stepping: Stepping) -> tuple[float, list[Watched], C
     best = min((part for part, _ in parts), default=1.0)
     if best > _EARLY:
         # velocities at the ends of steps violate constraints by an error of second order, and a part of a step takes it
-        # back by forces of that error over the length of the part: a short part gets forces and rates of a longer one
-        longer = attempt(_LONG) if best < _LONG else None
+        # back by forces of that error over the length of the part: a short part gets forces and rates from longer ones
+        whole, half = chunk, attempt(_HALF) if best < _HALF else None
         chunk = attempt(best)
         hits = [
             w for part, w in parts
             if (part <= best if isinstance(w, WatchedForce) else w.passes(w.read(chunk.record, chunk.ledger)) == 0)
         ]  # fmt: skip
-        if longer is not None:
+        if half is not None:
+            longer = LongerParts(best, (half.time, half.record), (whole.time, whole.record))
             own = of_constraints(stepping.compiled, stepping.middle_values)
-            chunk.record[:, own] = longer.record[:, own]
-            chunk = replace(chunk, longer=(longer.time, longer.record))
+            chunk.record[:, own] = longer.of(lambda time, record: record)[:, own]
+            chunk = replace(chunk, longer=longer)
     else:
         hits = [w for part, w in parts if part <= _EARLY]
         stepping.restore(token)
