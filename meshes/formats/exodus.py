@@ -159,7 +159,8 @@ def _read(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
                 found.add_cells(f"{name}{suffix}", parts, f"side set {i}")
         if facets:
             extra[name + ("@edges" if faces[""] else "")] = facets
-        if len(element) > sum(len(f[1]) for f in (*facets, *faces[""], *faces[BACK])):
+        read = sum(len(f[1]) for f in facets) + sum(len(c[1]) for parts in faces.values() for c in parts)
+        if len(element) > read:
             found.skipped.append(f'side set "{names[i - 1]}": sides of elements that are not read')
     found.sides = extra
     return found.mesh()
