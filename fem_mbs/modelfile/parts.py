@@ -117,7 +117,7 @@ def load_part(
     if form is None:
         model = load_model(path)
         if model.shown_units is None:
-            model.units()  # a model file without [units] is in SI, and its part says so where it is mounted
+            model.units()  # a model file without [units] is in SI; the part records this for the model that takes it
         return LoadedPart(model)
     from fem_mbs.meshes.vocabulary import Effect
 

@@ -388,7 +388,7 @@ def _scales(K: csr_matrix, C: csr_matrix, M: csr_matrix, omega: float) -> np.nda
 
 
 def _within_constraints(d: np.ndarray, M: csr_matrix, G: csr_matrix) -> np.ndarray:
-    """Return scales d (n,) of which those of unknowns without mass are not far beyond what constraints let them be.
+    """Return scales d (n,); constraints bound those of unknowns without mass.
 
     The stiffness of such an unknown, as of a node of a reduced part, may be that of a reaction alone, whose rounding
     stands there where the reaction is zero.

@@ -301,7 +301,7 @@ _SIDES = {
 
 
 def exodus(path, kind, hdf=False, shells=""):
-    """Write bodies, or shells of an element type of which a side is a face: 1 of the first half, 2 of the others."""
+    """Write bodies or shells whose side set names faces: side 1 of the first half, side 2 of the others."""
     X, cells = box(kind)
     base = {"tetra10": "tetra", "hexahedron20": "hexahedron", "wedge15": "wedge"}.get(kind, kind)
     base = {"triangle6": "triangle", "quad8": "quad"}.get(base, base)
@@ -363,7 +363,7 @@ def test_exodus(tmp_path, kind, hdf):
 
 @pytest.mark.parametrize(("kind", "shells"), [("quad", "SHELL4"), ("quad8", "SHELL8"), ("triangle", "TRI3")])
 def test_exodus_shells(tmp_path, kind, shells):
-    """The sides 1 and 2 of shells are their faces, of which the edges 0-1 and 1-2 were made."""
+    """Sides 1 and 2 of shells are their faces; they were read as the edges 0-1 and 1-2."""
     X, cells, _ = exodus(tmp_path / "part.exo", kind, shells=shells)
     mesh = read_mesh(tmp_path / "part.exo", "all")
     half = len(cells) // 2

@@ -434,7 +434,7 @@ def test_damping_of_rigid_motions_is_told_of(damping, told):
 
 # --- complex modes ---------------------------------------------------------------------------------------------------
 def on_a_hinge(part) -> Model:
-    """A rod of which the start turns against a spring, with a mass at its end."""
+    """A rod with a rotation spring at its start and a mass at its end."""
     m = Model(3, gravity=(0.0, 0.0, -9.81))
     if part is None:
         m = beam(8, dimension=3)

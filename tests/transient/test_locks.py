@@ -823,7 +823,7 @@ def test_brakes_do_not_miss_their_stop_where_another_one_slips_again(change):
 
 @pytest.mark.parametrize(("limit", "slip", "stiffness"), [(12.0, 2.0, 30.0), (20.0, 1.0, 15.0), (16.0, 1.0, 10.0)])
 def test_brakes_of_equal_mechanisms_hold_together(limit, slip, stiffness):
-    """Two mechanisms of which one is the image of the other, so that their brakes stop within round-off: that which
+    """A mechanism and its image, so that their brakes stop within round-off of each other: that which
     stops first does not send the other through its stop."""
     m = Model(3, gravity=(0.0, 0.0, -9.81))
     m.body("a", (0.3, 0.1, 0.0), 2.0, (0.05, 0.06, 0.07))

@@ -33,7 +33,7 @@ class Slopes:
 
 @dataclass(frozen=True)
 class LongerParts:
-    """Half and the whole of a step of which a row is a short ``part``: times (1,) and records (1, k) at their ends.
+    """Times (1,) and records (1, k) at the ends of half a step and of the whole step, for the row of a shorter ``part``.
 
     Quantities of the middle of these parts lie on a line over their lengths, to second order.
     """

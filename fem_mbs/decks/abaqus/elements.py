@@ -42,7 +42,7 @@ PLANES = {
 STATES = {"plane stress": "stress", "plane strain": "strain", "axisymmetric": "axisymmetric"}
 #: Letters that change the formulation a little, and what they ask for.
 _VARIANTS = {"H": "hybrid pressure", "M": "the modified formulation"}
-#: What is said of bricks with one integration point.
+#: Note on bricks with one integration point.
 _ONE_POINT = (
     "taken with full integration and incompatible modes, which enhanced hourglass control stands for; other hourglass "
     "control is softer or stiffer where few elements bend; stresses are printed as means of the element"

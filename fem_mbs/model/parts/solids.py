@@ -412,7 +412,7 @@ def _take(
     """Enter faces of a set among those ``taken`` by the sets before it, by mesh and block.
 
     Raises:
-        ModelError: one of them is taken, so that the load would act on it twice.
+        ModelError: a set before it holds one of them, so that the load would act on this face twice.
     """
     mine = np.column_stack(np.broadcast_arrays(cells, facets))
     before = taken.setdefault((mesh, block), set())

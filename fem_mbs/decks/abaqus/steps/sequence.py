@@ -63,7 +63,7 @@ class StepToMake:
     """A step of the deck, its ``index`` there, and the ``name`` of the step of the model.
 
     ``prints`` are in force in it, ``supports`` hold in it alone, equations of the names ``without`` are removed.
-    ``before`` is what stands before it.
+    ``before`` holds the steps made before it.
     """
 
     conv: Conversion
