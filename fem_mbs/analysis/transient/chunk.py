@@ -33,7 +33,7 @@ class Slopes:
 
 @dataclass(frozen=True)
 class LongerParts:
-    """Times (1,) and records (1, k) at the ends of half a step and of the whole step, for the row of a shorter ``part``.
+    """Half a step and the whole step, for the row of a shorter ``part``: times (1,) and records (1, k) at their ends.
 
     Quantities of the middle of these parts lie on a line over their lengths, to second order.
     """
