@@ -385,8 +385,7 @@ class Tangent:
         self.functions = function_table(level.values)
         if matrices is not None:
             self.matrices = matrices
-        #: Whether opposite entries of element matrices differ in K.
-        self.skewed = False
+        self._skewed: bool | None = None  # not known before K is assembled
 
     @cached_property
     def matrices(self) -> Matrices:
@@ -514,10 +513,18 @@ class Tangent:
     def K(self) -> csr_matrix:
         """Return the stiffness (N, N), with the constraints in the rows and columns of their multipliers."""
         if self.moving:
+            self._skewed = True  # as far as it is looked at: gyroscopic forces and rates of joints
             return csr_matrix(self.inertial[1] + self.elastic[1])
         residual, K = self.assemble(self.control(2.0))
-        self.__dict__["residual"], self.skewed = residual, self.matrices.skewed  # one pass gives both
+        self.__dict__["residual"], self._skewed = residual, self.matrices.skewed  # one pass gives both
         return K
+
+    @property
+    def skewed(self) -> bool:
+        """Return whether opposite entries of element matrices may differ in K, which is assembled to know it."""
+        if self._skewed is None:
+            self.K  # noqa: B018
+        return bool(self._skewed)
 
     @cached_property
     def C(self) -> csr_matrix:

@@ -11,6 +11,7 @@ from fem_mbs.model.model import Model
 from fem_mbs.solvers.stepping.motion import configure
 from fem_mbs.system.states import body_axes, instant, moved, spatial_axes
 from fem_mbs.system.tangent import ElementSet, Level, Matrices, Tangent, control, function_table, matrices_of
+from fem_mbs.validation import ziegler_1952_pendulum
 
 STIFFNESS, DAMPING, MASS, GRAVITY = 250.0, 7.0, 3.0, 9.81
 
@@ -47,6 +48,16 @@ def test_matrices_at_a_state(compiled):
     assert here.under(Level(np.zeros(0))).residual[system.position_dofs(0)] == pytest.approx([0.0, 0.0], abs=1e-12)
     here.release()
     np.testing.assert_allclose(inner(compiled, here.K), STIFFNESS * along, atol=1e-12)
+
+
+@pytest.mark.parametrize(("build", "follows"), [(oscillator, False), (ziegler_1952_pendulum.build, True)])
+def test_unsymmetric_stiffness_is_known_before_it_was_asked_for(build, follows):
+    """A force that turns with its body makes K unsymmetric; springs, rods and weight do not."""
+    compiled = build().compile()
+    system = compiled.system
+    here = Tangent(system, system.initial_state(), Level(np.ones(len(compiled.loads))))
+    assert here.skewed == follows
+    assert (abs(here.K - here.K.T).max() > 1e-9 * abs(here.K).max()) == follows
 
 
 def test_matrices_of_a_moving_mass(compiled):

@@ -136,7 +136,7 @@ class Linearised:
             self.silent[rows_of_names(system, without)] = True
             self.constraints = csr_matrix(diags(np.where(self.silent, 0.0, 1.0)) @ self.constraints)
             self.constraints.eliminate_zeros()
-        self.residual, self._skewed = self.here.residual, self.here.skewed
+        self.residual = self.here.residual
         explicit = rows_of_faces(compiled).size  # a node follows one or a few others
         self.eliminated = not keeps_constraints(self.constraints.shape[0] - explicit, self.owned.size)
         self.asymmetry = 0.0
@@ -353,7 +353,7 @@ class Linearised:
     def stiffness(self) -> csr_matrix:
         """Return the symmetric part of `whole_stiffness`; all of it where the model is ``unsymmetric``."""
         K = self.whole_stiffness
-        if not self._skewed or not K.nnz:
+        if not self.here.skewed or not K.nnz:
             return K
         skew = csr_matrix(K - K.T)
         self.asymmetry = float(abs(skew).max() / max(abs(K).max(), 1e-300))
