@@ -184,7 +184,9 @@ def export(
 def mac(
     first: Annotated[Path, FOLDER],
     second: Annotated[Path, typer.Argument(help="Folder with the results to compare with.", show_default=False)],
-    step: Annotated[str | None, typer.Option(help="Step of modes.", show_default="the first with shapes")] = None,
+    step: Annotated[
+        str | None, typer.Option(help="Step of modes, name or number from 0.", show_default="the first with shapes")
+    ] = None,
     step_b: Annotated[
         str | None, typer.Option(help="Step of the second result.", show_default="of the same name")
     ] = None,

@@ -10,6 +10,7 @@ from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.display import html_table
 from fem_mbs.errors import ResultsError
 from fem_mbs.late import dataclass
+from fem_mbs.results.named_steps import step_named
 from fem_mbs.results.reader import Results, Step
 from fem_mbs.solvers.eigen.modal_quantities import mac as assurance
 
@@ -77,10 +78,11 @@ def _is_real(step: Step) -> bool:
 
 def _step(results: Results, name: str | int | None) -> Step:
     shapes = [step for step in results.steps if _is_real(step)]
-    if isinstance(name, int):
-        shapes = [step for step in shapes if step.number == name]
+    if isinstance(name, str):
+        named = step_named(results.where, shapes, name)
+        shapes = [step for step in shapes if step is named or (named is None and str(step.number) == name)]
     elif name is not None:
-        shapes = [step for step in shapes if step.name == name]
+        shapes = [step for step in shapes if step.number == name]
     shapes = [step for step in shapes if len(step.frame_times)]
     if not shapes:
         known = ", ".join(f'"{s.name}"' for s in results.steps if _is_real(s)) or "none"
@@ -146,8 +148,8 @@ def mac(
 
     Args:
         results_a, results_b: of runs with shapes.
-        step_a, step_b: name or number of the steps; by default the first with shapes; step_b the name of step_a, where
-            the second result has such a step.
+        step_a, step_b: name or number of the steps; by default the first with shapes; step_b the step of the name of
+            step_a, of several the one of its number, where the second result has such a step.
         tolerance: [m] largest distance of two nodes that count as one; those of the first mesh without a partner are
             left out. By default 1e-6 of the size of the first model, of whose nodes at least half must have a partner.
 
@@ -155,8 +157,9 @@ def mac(
         ResultsError: no shapes, meshes that do not coincide, a shape in which no node moves.
     """
     first = _step(results_a, step_a)
-    if step_b is None and any(s.name == first.name and _is_real(s) for s in results_b.steps):
-        step_b = first.name
+    if step_b is None:
+        alike = [s.number for s in results_b.steps if s.name == first.name and _is_real(s)]
+        step_b = first.number if first.number in alike else first.name if alike else None
     second = _step(results_b, step_b)
     where = f'of "{results_a.directory}" and "{results_b.directory}"'
     own, other, distance = _partners(results_a.header["nodes"], results_b.header["nodes"], tolerance, where)

@@ -116,8 +116,8 @@ def rotor_of(model: Model, name: str, owner: str) -> Rotor:
 
 
 def check_named(step: PlannedStep, model: Model, option: str) -> str:
-    """Refuse the name of a step that does not stand before this one, or was made about another state; return the
-    preload that the named step is about.
+    """Refuse the name of a step that does not stand before this one, that several steps before it have, or that was
+    made about another state; return the preload that the named step is about.
 
     Raises:
         ModelError: naming the step, the option and what it may be.
@@ -128,6 +128,11 @@ def check_named(step: PlannedStep, model: Model, option: str) -> str:
     for other in model.steps[: step.number]:
         kind = step_kind(other.kind)
         if option in kind.carries:
+            if other.name == wanted and wanted in earlier:
+                raise ModelError(
+                    f'{option} = "{wanted}": several steps before it have this name',
+                    owner=step.owner, key=option, value=wanted, remedy="give each of them a name of its own",
+                )  # fmt: skip
             earlier[other.name] = other.options.get("preload", "")
         elif not kind.linear and wanted in earlier:
             moved = other.name
