@@ -188,7 +188,7 @@ class Columns:
         slack = 1e-9 * max(abs(float(column.t[0])), abs(float(column.t[-1])))
         if not column.t[0] - slack <= time <= column.t[-1] + slack:
             raise ModelError(
-                f'"{name}": {text} is no time from {column.t[0]:g} to {column.t[-1]:g} s', owner=Owner("Sensitivities"),
+                f'"{name}": {text} is no time from {column.t[0]:g} to {column.t[-1]:g}', owner=Owner("Sensitivities"),
                 key="quantity", value=name,
             )  # fmt: skip
         slopes = np.array([np.interp(time, column.t, slope) for slope in column.slopes])

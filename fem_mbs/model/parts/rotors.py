@@ -24,6 +24,7 @@ from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 from fem_mbs.model.parts.bodies import inertia_columns
 from fem_mbs.system.blocks import GROUND
+from fem_mbs.units import unit_of
 
 __all__ = ["Rotor", "Bearing", "Disc", "RotorAxis", "Unbalance", "across"]
 
@@ -75,7 +76,7 @@ def _rising(values, owner: str) -> list[float]:
         found = np.empty(0)
     if found.ndim != 1 or found.size == 0 or not np.isfinite(found).all() or (np.diff(found) <= 0.0).any():
         raise ModelError(
-            f"speeds = {shown(values)} must be a list of increasing numbers [rad/s]",
+            f"speeds = {shown(values)} must be a list of increasing numbers [{unit_of('rad/s')}]",
             owner=owner,
             key="speeds",
             value=values,

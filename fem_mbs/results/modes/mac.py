@@ -13,6 +13,7 @@ from fem_mbs.late import dataclass
 from fem_mbs.results.named_steps import step_named
 from fem_mbs.results.reader import Results, Step
 from fem_mbs.solvers.eigen.modal_quantities import mac as assurance
+from fem_mbs.units import Units
 
 if TYPE_CHECKING:
     import pandas
@@ -28,7 +29,7 @@ class Mac:
 
     ``matrix`` (k, l) from 0 (orthogonal) to 1 (the same shape); ``frequencies_a`` (k,), ``frequencies_b`` (l,) [Hz], of
     buckling shapes load factors [-]; ``quantity`` names them; ``nodes``: number compared; ``largest_distance`` [m]
-    between two matched nodes; ``names`` of the two steps.
+    between two matched nodes; ``names`` of the two steps; ``units`` of the first model.
     """
 
     matrix: np.ndarray
@@ -38,6 +39,7 @@ class Mac:
     nodes: int
     largest_distance: float
     names: tuple[str, str]
+    units: Units = Units()
 
     @property
     def pairs(self) -> list[tuple[int, int, float]]:
@@ -110,12 +112,13 @@ def _values(step: Step) -> tuple[np.ndarray, str]:
 
 
 def _partners(
-    a: np.ndarray, b: np.ndarray, tolerance: float | None, where: str
+    a: np.ndarray, b: np.ndarray, tolerance: float | None, where: str, units: Units
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Return the nodes of the first mesh, their nearest ones in the second, and the largest distance of a matched
     pair."""
     size = float(np.ptp(a, axis=0).max())
     limit = _TOLERANCE * size if tolerance is None else tolerance
+    unit = units.told(base=True).of("m").unit
     if len(a) == len(b):
         distance = np.linalg.norm(a - b, axis=1)
         if distance.max() <= limit:
@@ -126,8 +129,10 @@ def _partners(
     near = np.flatnonzero(distance <= limit)
     if len(near) < max(1, len(a) // 2 if tolerance is None else 1):
         raise ResultsError(
-            f"MAC {where}: {len(near)} of {len(a)} nodes of the first lie within {limit:.3g} m of one of the second; "
-            f"give a larger tolerance (the nearest half lies within {np.median(distance):.3g} m), or check the units"
+            f"MAC {where}: {len(near)} of {len(a)} nodes of the first lie within {limit:.3g} {unit} of one of the "
+            "second; "
+            f"give a larger tolerance (the nearest half lies within {np.median(distance):.3g} {unit}), or check the "
+            "units"
         )
     return near, nearest[near], float(distance[near].max())
 
@@ -162,13 +167,17 @@ def mac(
         step_b = first.number if first.number in alike else first.name if alike else None
     second = _step(results_b, step_b)
     where = f'of "{results_a.directory}" and "{results_b.directory}"'
-    own, other, distance = _partners(results_a.header["nodes"], results_b.header["nodes"], tolerance, where)
+    own, other, distance = _partners(
+        results_a.header["nodes"], results_b.header["nodes"], tolerance, where, results_a.units
+    )
     A = _shapes(results_a, first)[own].reshape(3 * len(own), -1)
     B = _shapes(results_b, second)[other].reshape(3 * len(own), -1)
     for name, shapes in ((first.name, A), (second.name, B)):
         still = np.flatnonzero(~np.any(shapes, axis=0))
         if still.size:
             raise ResultsError(f'MAC {where}: in shape {still[0] + 1} of step "{name}" none of the nodes moves')
+    units = results_a.units
     values_a, quantity = _values(first)
     values_b, _ = _values(second)
-    return Mac(assurance(A, B), values_a, values_b, quantity, len(own), distance, (first.name, second.name))
+    label = units.told(base=True).label(quantity)
+    return Mac(assurance(A, B), values_a, values_b, label, len(own), distance, (first.name, second.name), units)

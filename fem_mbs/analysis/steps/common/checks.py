@@ -12,6 +12,7 @@ from fem_mbs.analysis.transient.rules import RULES
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.declarations.steps import PlannedStep, step_kind
 from fem_mbs.errors import ModelError
+from fem_mbs.units import unit_of
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
@@ -270,7 +271,8 @@ def count_steps(owner: str, options: TimeSteps) -> int:
     ratio = options.duration / options.h
     if not ratio <= _MOST_STEPS:
         raise ModelError(
-            f"duration = {options.duration:g} s in steps of h = {options.h:g} s makes {ratio:.3g} steps",
+            f"duration = {options.duration:g} {unit_of('s')} in steps of h = {options.h:g} {unit_of('s')} makes "
+            f"{ratio:.3g} steps",
             owner=owner,
             remedy=f"at most {_MOST_STEPS:g} can be made: take a larger h",
         )
@@ -278,7 +280,8 @@ def count_steps(owner: str, options: TimeSteps) -> int:
     if n < 1 or abs(ratio - n) > 1e-6 * max(1.0, ratio):
         whole_steps = max(1, math.ceil(ratio))
         raise ModelError(
-            f"duration = {options.duration:g} s is not a whole number of steps h = {options.h:g} s",
+            f"duration = {options.duration:g} {unit_of('s')} is not a whole number of steps h = {options.h:g} "
+            f"{unit_of('s')}",
             owner=owner,
             remedy=f"take h = {options.duration / whole_steps:.9g}",
         )
@@ -341,7 +344,7 @@ def outside_tables(compiled: CompiledModel, speeds: Any) -> list[str]:
             low, high = block.par[i, first + 1], block.par[i, first + 1 + ROW * (rows - 1)]
             if rows > 1 and (speeds[0] < low or speeds[-1] > high):
                 out.append(
-                    f'the table of bearing "{block.label(i)}" goes from {low:g} to {high:g} rad/s; beyond it has '
-                    "constant values"
+                    f'the table of bearing "{block.label(i)}" goes from {low:g} to {high:g} {unit_of("rad/s")}; beyond '
+                    "it has constant values"
                 )
     return out

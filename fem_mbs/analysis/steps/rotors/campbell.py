@@ -18,6 +18,7 @@ from fem_mbs.errors import ModelError
 from fem_mbs.late import dataclass
 from fem_mbs.records import Record, entry
 from fem_mbs.results.report import StepReport
+from fem_mbs.units import unit_of
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
@@ -131,7 +132,8 @@ eigenproblem in the speed, gives for them (`direct`)."""
         check_harmonics(step.owner, options.frame, options.harmonics)
         if options.frame == PERIODIC and min(options.speeds) <= 0.0:
             raise ModelError(
-                f"speeds begin at {min(options.speeds):g} rad/s; a rotor at rest has no turn to count harmonics of",
+                f"speeds begin at {min(options.speeds):g} {unit_of('rad/s')}; a rotor at rest has no turn to count "
+                "harmonics of",
                 owner=step.owner, key="speeds", remedy='begin above 0, or take another frame than "periodic"',
             )  # fmt: skip
         check_turning(step, context)
@@ -203,7 +205,7 @@ def _critical_entry(c: Critical) -> CriticalSpeed:
 
 def _changing(found: list[tuple[int, float]]) -> list[str]:
     return [
-        f"branch {b + 1} changes with more harmonics of the turn at {at[0]:g} rad/s"
+        f"branch {b + 1} changes with more harmonics of the turn at {at[0]:g} {unit_of('rad/s')}"
         + (f" and {len(at) - 1} more speeds" if len(at) > 1 else "")
         + "; give more harmonics"
         for b in sorted({b for b, _ in found})
@@ -216,7 +218,7 @@ def _warnings(lost: list[tuple[int, float]], critical: list[Critical], frame: st
     for b in sorted({b for b, _ in lost}):
         at = [speed for branch, speed in lost if branch == b]
         out.append(
-            f"branch {b + 1} could not be told from others at {at[0]:g} rad/s"
+            f"branch {b + 1} could not be told from others at {at[0]:g} {unit_of('rad/s')}"
             + (f" and {len(at) - 1} more speeds" if len(at) > 1 else "")
             + "; take smaller intervals there"
         )
@@ -224,12 +226,13 @@ def _warnings(lost: list[tuple[int, float]], critical: list[Critical], frame: st
         undamped = abs(c.value.real) <= 1e-8 * abs(c.value)
         if c.direct is not None and undamped and abs(c.direct - c.speed) > _TOLERANCE * c.speed:
             out.append(
-                f"the critical speed {c.speed:.9g} rad/s is {c.direct.real:.9g} by the direct search; take smaller "
-                "intervals"
+                f"the critical speed {c.speed:.9g} {unit_of('rad/s')} is {c.direct.real:.9g} by the direct search; "
+                "take smaller intervals"
             )
         if c.branch is None and c.whirl != "none":
             out.append(
-                f"the critical speed {c.speed:.9g} rad/s lies on no branch that was followed; ask for more modes"
+                f"the critical speed {c.speed:.9g} {unit_of('rad/s')} lies on no branch that was followed; ask for "
+                "more modes"
             )
     if frame == "rotating":
         out.append(
