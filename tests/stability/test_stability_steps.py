@@ -327,7 +327,7 @@ def test_modes_of_lost_digits_are_told():
     """Gyroscopic forces that are 1e10 times the others leave no digits of these where they mix in all unknowns: the
     shaft is oblique to the axes of the model."""
     axis = np.array([0.48, 0.64, 0.6])
-    speeds = {1e4: False, 1e8: True}
+    speeds = {1e4: False, 1e6: False, 1e7: True, 1e8: True, 1e9: True}
     for speed, told in speeds.items():
         m = Model(3)
         m.material("s", E=211e9, nu=0.3, density=7810.0)

@@ -32,6 +32,7 @@ from fem_mbs.late import dataclass
 from fem_mbs.records import Record, entry
 from fem_mbs.results.modes.eigenvalues import NEUTRAL, damping_ratio, growth_rates
 from fem_mbs.results.report import StepReport
+from fem_mbs.units import unit_of
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
@@ -188,6 +189,7 @@ def _moving(step: PlannedStep, context: RunContext) -> ComplexModesReport:
     lin, warnings = linearised(context.end, rotor, options.speed, options.frame, blades=True)
     modes, rows, X, more = modes_of(lin, options.frame, options, options.harmonics, step.owner)
     warnings += more
+    warnings += _rounding_of_rotation(lin, modes, rows, options.frame)
     context.linear.linearisation, context.linear.complex_modes = lin, modes
     p = modes.values[rows]
     blades = None
@@ -206,6 +208,24 @@ def _moving(step: PlannedStep, context: RunContext) -> ComplexModesReport:
         "equations": int(lin.dofs.size), "constraints": int(lin.G.shape[0]),
     }  # fmt: skip
     return _finished(step, context, modes, rows, lin, X, about, warnings)
+
+
+def _rounding_of_rotation(lin: Linearisation, modes: ComplexModes, rows: np.ndarray, frame: str) -> Iterator[str]:
+    """Yield a warning where the inertia forces of a rotation are so large that their rounding changes the modes."""
+    from fem_mbs.solvers.eigen.modal_quantities import lost_to_rotation
+
+    rows = rows[modes.rigid :]
+    rows = rows[modes.values[rows] != 0.0]
+    if lin.rotation is None or frame == PERIODIC or not rows.size:
+        return
+    speed = lin.rotation.speed
+    share = lost_to_rotation(lin.M, lin.C, lin.K, speed, modes.values[rows], modes.right[:, rows], modes.left[:, rows])
+    doubtful = share > _DOUBTFUL
+    if doubtful.any():
+        yield (
+            f"digits are lost in {doubtful.sum()} of the modes: at {speed:g} {unit_of('rad/s')} rounding of gyroscopic "
+            f"and centrifugal forces alone may change them by {100.0 * min(share.max(), 1.0):.3g} %; take a lower speed"
+        )
 
 
 def _at_rest(step: PlannedStep, context: RunContext) -> ComplexModesReport:
