@@ -2519,7 +2519,7 @@ class MadeCalls:
             name: by which steps call it
             axis: in space its direction, about which positive speeds turn; in the plane it is across the plane.
             point: of the axis, (dimension,) [m]; None: the origin.
-            on: places whose nodes turn; "all": every node of the model so far.
+            on: places whose nodes turn, reduced parts with their interfaces; "all": every node of the model so far.
             blades: number of equal blades, for multi-blade coordinates; None: the largest number of equal sectors, 3 or
                 more, that the nodes off the axis have.
 
