@@ -3,7 +3,7 @@
 A static step varies a load factor on chosen loads (or motions) and leaves them there; loads that no step has varied do
 not act yet.  With a duration, time passes over the increments, and whatever is not varied follows its function of time.
 Plain load control runs as compiled increments.  Displacement control, arc length, and everything that looks at
-stability follow the path with `fem_mbs.solvers.stepping.continuation`.
+stability follow the path with `fem_mbs.solvers.equilibria.continuation`.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.declarations.steps import PlannedStep
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
 from fem_mbs.model.model import Model
+from fem_mbs.solvers.equilibria.continuation import follow
+from fem_mbs.solvers.equilibria.critical_points import branching
+from fem_mbs.solvers.equilibria.descent import descend
+from fem_mbs.solvers.equilibria.path_steps import Critical, PathSettings, Point
 from fem_mbs.solvers.stepping import layout as S
-from fem_mbs.solvers.stepping.continuation import follow
-from fem_mbs.solvers.stepping.critical_points import branching
-from fem_mbs.solvers.stepping.descent import descend
-from fem_mbs.solvers.stepping.path_steps import Critical, PathSettings, Point
 from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.passages import refuse_passages
 from fem_mbs.units import unit_of
