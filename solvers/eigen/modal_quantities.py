@@ -14,10 +14,12 @@ from scipy.sparse import csr_matrix
 
 from fem_mbs.late import dataclass
 
-__all__ = ["Participation", "lost_to_rotation", "mac", "participation", "rigid_body_motions"]
+__all__ = ["FEW_DIGITS", "Participation", "lost_to_rotation", "mac", "participation", "rigid_body_motions"]
 
 #: Relative rounding of an entry of a matrix that is a sum of tens of products.
 _ENTRY = 100 * np.finfo(float).eps
+#: Share of an eigenvalue that rounding may change, from which on it has few digits.
+FEW_DIGITS = 1e-3
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from fem_mbs.analysis.steps.common.options import (
     any_frame_key,
     harmonics_key,
 )
-from fem_mbs.analysis.steps.common.words import counted, sought
+from fem_mbs.analysis.steps.common.words import counted, rounding_of_rotation, sought
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, FLAG
 from fem_mbs.declarations.steps import PlannedStep, StepKind
@@ -32,7 +32,6 @@ from fem_mbs.late import dataclass
 from fem_mbs.records import Record, entry
 from fem_mbs.results.modes.eigenvalues import NEUTRAL, damping_ratio, growth_rates
 from fem_mbs.results.report import StepReport
-from fem_mbs.units import unit_of
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
@@ -212,7 +211,7 @@ def _moving(step: PlannedStep, context: RunContext) -> ComplexModesReport:
 
 def _rounding_of_rotation(lin: Linearisation, modes: ComplexModes, rows: np.ndarray, frame: str) -> Iterator[str]:
     """Yield a warning where the inertia forces of a rotation are so large that their rounding changes the modes."""
-    from fem_mbs.solvers.eigen.modal_quantities import lost_to_rotation
+    from fem_mbs.solvers.eigen.modal_quantities import FEW_DIGITS, lost_to_rotation
 
     rows = rows[modes.rigid :]
     rows = rows[modes.values[rows] != 0.0]
@@ -220,12 +219,9 @@ def _rounding_of_rotation(lin: Linearisation, modes: ComplexModes, rows: np.ndar
         return
     speed = lin.rotation.speed
     share = lost_to_rotation(lin.M, lin.C, lin.K, speed, modes.values[rows], modes.right[:, rows], modes.left[:, rows])
-    doubtful = share > _DOUBTFUL
+    doubtful = share > FEW_DIGITS
     if doubtful.any():
-        yield (
-            f"digits are lost in {doubtful.sum()} of the modes: at {speed:g} {unit_of('rad/s')} rounding of gyroscopic "
-            f"and centrifugal forces alone may change them by {100.0 * min(share.max(), 1.0):.3g} %; take a lower speed"
-        )
+        yield f"digits are lost in {doubtful.sum()} of the modes: {rounding_of_rotation(speed, share.max())}"
 
 
 def _at_rest(step: PlannedStep, context: RunContext) -> ComplexModesReport:

@@ -11,7 +11,7 @@ from fem_mbs.units import unit_of
 if TYPE_CHECKING:
     from fem_mbs.results.report import EigenvaluesAlong
 
-__all__ = ["along_quantities", "counted", "sought", "steps_in_words"]
+__all__ = ["along_quantities", "counted", "rounding_of_rotation", "sought", "steps_in_words"]
 
 
 def counted(n: int, what: str) -> str:
@@ -25,6 +25,14 @@ def steps_in_words(options: TimeSteps, adaptive: float = 0.0) -> str:
     return (
         "adaptive steps, results every" if adaptive else f"{counted(n, 'step')} of"
     ) + f" {options.h:g} {unit_of('s')}"
+
+
+def rounding_of_rotation(speed: float, share: float) -> str:
+    """Say by which share of themselves rounding of inertia forces may change eigenvalues at a speed."""
+    return (
+        f"at {speed:g} {unit_of('rad/s')} rounding of gyroscopic and centrifugal forces alone may change them by "
+        f"{100.0 * min(share, 1.0):.3g} %; take a lower speed"
+    )
 
 
 def sought(options: Sought) -> str:

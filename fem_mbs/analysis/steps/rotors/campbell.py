@@ -10,7 +10,7 @@ import numpy as np
 from fem_mbs.analysis.steps.common.checks import check_harmonics, check_turning, outside_tables
 from fem_mbs.analysis.steps.common.options import PERIODIC, Speeds, any_frame_key, harmonics_key
 from fem_mbs.analysis.steps.common.values import COUNT, listed, spread
-from fem_mbs.analysis.steps.common.words import counted
+from fem_mbs.analysis.steps.common.words import counted, rounding_of_rotation
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import RATIOS
 from fem_mbs.declarations.steps import PlannedStep, StepKind
@@ -22,7 +22,7 @@ from fem_mbs.units import unit_of
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
-    from fem_mbs.analysis.rotors.campbell import Critical
+    from fem_mbs.analysis.rotors.campbell import Branches, Critical
     from fem_mbs.model.model import Model
 
 __all__ = ["Campbell", "CampbellReport", "CriticalSpeed", "KIND", "Options", "WhirlBranch"]
@@ -177,7 +177,7 @@ eigenproblem in the speed, gives for them (`direct`)."""
             biorthogonality=max(s.biorthogonality for s in found.spectra),
             seconds=round(perf_counter() - began, 4),
             warnings=[
-                *_warnings(found.lost, critical, frame), *_changing(unsettled(spinning, found)),
+                *_warnings(found.lost, critical, frame), *_rounded(found), *_changing(unsettled(spinning, found)),
                 *outside_tables(context.compiled, speeds),
                 *out_of_range(context.compiled.system, spinning.steady(max(speeds, key=abs)).state),
             ],
@@ -201,6 +201,17 @@ def _critical_entry(c: Critical) -> CriticalSpeed:
         eigenvalue=[float(c.value.real), float(c.value.imag)],
         direct=None if c.direct is None else [float(c.direct.real), float(c.direct.imag)],
     )  # fmt: skip
+
+
+def _rounded(found: Branches) -> Iterator[str]:
+    """Yield a warning where rounding of inertia forces leaves branches few digits."""
+    from fem_mbs.solvers.eigen.modal_quantities import FEW_DIGITS
+
+    most = np.abs(found.values).max(axis=0, initial=0.0)
+    shares = [spectrum.lost(float(size)) for spectrum, size in zip(found.spectra, most, strict=True)]
+    k = int(np.argmax(shares))
+    if shares[k] > FEW_DIGITS:
+        yield f"digits of branches are lost: {rounding_of_rotation(float(found.speeds[k]), shares[k])}"
 
 
 def _changing(found: list[tuple[int, float]]) -> list[str]:
