@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     import h5py
 
 __all__ = [
-    "HDF5_FORM", "PART", "check_hdf5", "file_word", "get_text", "no_room", "put_text", "read_file", "replacing",
-    "sync_directory", "version", "write_atomic", "write_page",
+    "HDF5_FORM", "PART", "check_hdf5", "file_word", "get_text", "no_room", "put_text", "read_file", "release",
+    "replacing", "sync_directory", "version", "write_atomic", "write_page",
 ]  # fmt: skip
 
 PART = ".part"  # suffix of files that are not whole yet
@@ -188,6 +188,11 @@ def get_text(item: h5py.HLObject, key: str) -> str:
     """Return an attribute that is a text, "" if it is not there."""
     value = item.attrs.get(key, "")
     return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def release(of: str | None = None) -> str:
+    """Return the first two numbers of a version, None: of this one; results of others may differ."""
+    return ".".join((version() if of is None else of).split(".")[:2])
 
 
 @functools.cache

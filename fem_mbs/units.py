@@ -16,20 +16,33 @@ the units of mass and length.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import field
-from functools import cache, cached_property
-from typing import Any
+from functools import cache, cached_property, wraps
+from typing import Any, TypeVar
 
 import numpy as np
 
 from fem_mbs.late import dataclass
 
-__all__ = ["BASES", "QUANTITIES", "Quantity", "Shown", "Units", "split_unit"]
+__all__ = [
+    "BASES",
+    "QUANTITIES",
+    "Quantity",
+    "Shown",
+    "Units",
+    "in_units_of_model",
+    "messages_in",
+    "split_unit",
+    "unit_of",
+]
 
 _INCH, _FOOT, _POUND, _G = 0.0254, 0.3048, 4.4482216152605, 9.80665  # [m], [m], [N], [m/s^2], exact by definition
 _PSI = _POUND / _INCH**2
 _TURN = 6.283185307179586
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -270,3 +283,39 @@ class Units:
     def column(self, name: str) -> tuple[str, float]:
         """Return the label of a name with its declared unit, and the factor for its numbers."""
         return self.label(name), self.of(split_unit(name)[1]).factor
+
+
+# --- messages ------------------------------------------------------------------------------------------------------
+_SI = Units()
+_of_messages: ContextVar[Units] = ContextVar("units of messages", default=_SI)
+
+
+@contextmanager
+def messages_in(units: Units | None) -> Iterator[None]:
+    """Let `unit_of` name the units of a model's base while it is built, checked or run; None: SI."""
+    token = _of_messages.set(_SI if units is None else units.told(base=True))
+    try:
+        yield
+    finally:
+        _of_messages.reset(token)
+
+
+def in_units_of_model(function: F) -> F:
+    """Let messages of a function whose first argument is a model name the units of the model's base."""
+
+    @wraps(function)
+    def call(*args: Any, **options: Any) -> Any:
+        model = args[0] if args else options["model"]
+        with messages_in(model.shown_units):
+            return function(*args, **options)
+
+    return call  # type: ignore[return-value]
+
+
+def unit_of(declared: str) -> str:
+    """Return the name that a unit declared in SI has in the base of the model at hand.
+
+    Messages give numbers as the model has them, so this is the unit of these numbers: "ms" for "s" in a model in
+    milliseconds.  Outside of `messages_in` it is the declared unit.
+    """
+    return _of_messages.get().of(declared).unit

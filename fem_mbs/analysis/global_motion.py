@@ -12,6 +12,7 @@ from fem_mbs.errors import ModelError
 from fem_mbs.meshes.formats.frd import read_frd
 from fem_mbs.model.loads.submodels import GlobalMotion
 from fem_mbs.results.fields import is_continuum
+from fem_mbs.results.named_steps import step_named
 from fem_mbs.results.reader import Results, Step
 
 __all__ = ["read_global_motion", "read_global_temperature"]
@@ -65,7 +66,7 @@ def _step_of(results: Results, step: str) -> Step:
             raise ModelError(f"{results.where} has no step with displacements",
                              remedy=f"run one of {kinds}")  # fmt: skip
         return usable[-1]
-    found = next((s for s in results.steps if s.name == step), None)
+    found = step_named(results.where, results.steps, step, first=1)
     if found is None and step.isdecimal() and 1 <= int(step) <= len(results.steps):
         found = results.steps[int(step) - 1]
     if found is None:

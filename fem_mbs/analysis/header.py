@@ -20,7 +20,7 @@ from fem_mbs.model.model import CompiledModel, Model
 from fem_mbs.model.parts.bodies import RigidBody
 from fem_mbs.results.fields import part_file
 from fem_mbs.results.report import ModelCounts
-from fem_mbs.units import Units
+from fem_mbs.units import Units, messages_in
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
@@ -79,6 +79,11 @@ def fingerprint(context: RunContext) -> str:
 
 def make_header(compiled: CompiledModel) -> dict[str, Any]:
     """Return the description of the model for a results folder."""
+    with messages_in(compiled.model.shown_units):
+        return _header(compiled)
+
+
+def _header(compiled: CompiledModel) -> dict[str, Any]:
     model, system = compiled.model, compiled.system
     names = {**model.named_nodes, **{b.name: b.node for b in model.bodies.values()}}
     for mesh_name, (mesh, first) in model.meshes.items():

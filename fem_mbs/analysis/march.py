@@ -32,6 +32,7 @@ from fem_mbs.results.report import EnergyBalance, StartReport
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.compile import with_acting
 from fem_mbs.system.compiled import Compiled
+from fem_mbs.units import unit_of
 
 if TYPE_CHECKING:
     from fem_mbs.analysis import eigenvalue_paths
@@ -71,7 +72,7 @@ def fit_turning_load(step: PlannedStep, context: RunContext) -> None:
     assert spin is not None
     if not abs(spin.speed * spin.h) < 0.5 * np.pi:
         raise ModelError(
-            f'h = {spin.h:g} s is more than a quarter of a turn of "{frame.name}"',
+            f'h = {spin.h:g} {unit_of("s")} is more than a quarter of a turn of "{frame.name}"',
             owner=step.owner,
             remedy="take a smaller one",
         )

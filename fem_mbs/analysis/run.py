@@ -27,6 +27,7 @@ from fem_mbs.results.report import CheckReport, ClosingReport, StartReport, Summ
 from fem_mbs.results.series import StepSensors, sensors_of
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.threads import analysis
+from fem_mbs.units import in_units_of_model, unit_of
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.sensitivity.derivatives import Derivatives
@@ -37,6 +38,7 @@ __all__ = ["Beginning", "inspect", "run", "run_to_end", "solve"]
 log = logging.getLogger("fem_mbs")
 
 
+@in_units_of_model
 @waiting()
 def solve(
     model: Model,
@@ -97,12 +99,13 @@ def _line() -> Callable[[Progress], None] | None:
     """Return what shows the progress of a run that nobody else shows, None where nobody would see it."""
 
     def show(p: Progress) -> None:
-        at = f"load factor {p.load_factor:.4g}" if p.load_factor is not None else f"t = {p.time:.4g} s"
+        at = f"load factor {p.load_factor:.4g}" if p.load_factor is not None else f"t = {p.time:.4g} {unit_of('s')}"
         say(f"{p.step}: {100 * p.done // max(p.total, 1)} %, {at}")
 
     return show if showing() else None
 
 
+@in_units_of_model
 @analysis()
 def run_to_end(model: Model, compiled: CompiledModel | None = None) -> EndState:
     """Return the state to which the steps of a model lead, or its start if it has none; results are not kept.
@@ -123,6 +126,7 @@ def run_to_end(model: Model, compiled: CompiledModel | None = None) -> EndState:
     return end
 
 
+@in_units_of_model
 @waiting()
 def run(
     model: Model,
@@ -278,6 +282,7 @@ class Beginning:
     tried: bool = True
 
 
+@in_units_of_model
 @analysis()
 def inspect(model: Model) -> Beginning:
     """Return what `run` checks before its first step, with the stability of explicit steps in addition.
@@ -345,7 +350,8 @@ def look_ahead(context: RunContext) -> None:
             continue
         if not began - 1e-9 * t <= check.at <= t * (1.0 + 1e-9):
             raise ModelError(
-                f"at = {check.at:g} s is no time of the steps, which go from {began:g} to {t:g} s",
+                f"at = {check.at:g} {unit_of('s')} is no time of the steps, which go from {began:g} to {t:g} "
+                f"{unit_of('s')}",
                 owner=Owner("Check", check.name),
             )
 

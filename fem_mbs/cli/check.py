@@ -13,7 +13,7 @@ from fem_mbs.cli.doubts.loose_nodes import doubts_of_loose_nodes
 from fem_mbs.cli.doubts.plausibility import doubts_of_statics, doubts_of_units
 from fem_mbs.cli.doubts.thick_shells import doubts_of_thick_shells
 from fem_mbs.errors import InputError, ModelError
-from fem_mbs.units import Units
+from fem_mbs.units import Units, in_units_of_model, unit_of
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.run import Beginning
@@ -38,7 +38,6 @@ def explain(path: str | Path, values: Sequence[str] = ()) -> list[str]:
         InputError: the first thing that would keep it from running.
     """
     from fem_mbs.analysis.run import inspect
-    from fem_mbs.analysis.start.mobility import mobility
     from fem_mbs.modelfile.read import build_model, locate_error, read_model_file
 
     file = read_model_file(path, values)
@@ -47,11 +46,19 @@ def explain(path: str | Path, values: Sequence[str] = ()) -> list[str]:
         begun = inspect(model)
     except InputError as error:
         raise locate_error(path, error) from None
+    return _explained(model, path, file, begun)
+
+
+@in_units_of_model
+def _explained(model: Any, path: str | Path, file: Any, begun: Any) -> list[str]:
+    """Return the lines on a model that its start has been tried of."""
+    from fem_mbs.analysis.start.mobility import mobility
+
     compiled, state = begun.compiled, begun.state
     notes: list[str] = []
     out = [f"{path}: {model.title}" if model.title else f"{path}"]
     gravity = ", ".join(f"{g:g}" for g in model.gravity)
-    out.append(f"dimension {model.dimension}, gravity ({gravity}) {_unit(model, 'm/s^2')}")
+    out.append(f"dimension {model.dimension}, gravity ({gravity}) {unit_of('m/s^2')}")
     if model.parameters:
         out.append(f"parameters: {', '.join(f'{name} = {value:g}' for name, value in model.parameters.items())}")
     out += _meshes(model)
@@ -116,13 +123,8 @@ def _set_size(mesh: Any, full: str) -> str:
     return ", ".join(words)
 
 
-def _unit(model: Any, declared: str) -> str:
-    """Return the name that a declared unit has in the base of the model, in which all numbers here are."""
-    return Units((model.shown_units or Units()).base).of(declared).unit
-
-
 def _solids(model: Any) -> Iterator[str]:
-    volume, mass = _unit(model, "m^3"), _unit(model, "kg")
+    volume, mass = unit_of("m^3"), unit_of("kg")
     for group in model.solid_groups.values():
         kind = "solid" if not group.state else f"plane part ({group.state})"
         what = group.type.removeprefix("solid_").removeprefix("plane_").removeprefix("axisymmetric_").replace("_", ", ")
@@ -134,7 +136,7 @@ def _solids(model: Any) -> Iterator[str]:
 
 
 def _shells(model: Any) -> Iterator[str]:
-    length, area, mass = (_unit(model, unit) for unit in ("m", "m^2", "kg"))
+    length, area, mass = (unit_of(unit) for unit in ("m", "m^2", "kg"))
     for group in model.shell_groups.values():
         low, high = group.thickness.min(), group.thickness.max()
         thickness = f"{low:.6g} {length}" if low == high else f"{low:.6g} to {high:.6g} {length}"
@@ -149,9 +151,9 @@ def _shells(model: Any) -> Iterator[str]:
 def _reduced(model: Any) -> Iterator[str]:
     for name, placed in model.reduced_parts.items():
         f = placed.frequencies
-        shapes = f"{_count(len(f), 'shape')} from {f[0]:.6g} to {f[-1]:.6g} {_unit(model, 'Hz')}"
+        shapes = f"{_count(len(f), 'shape')} from {f[0]:.6g} to {f[-1]:.6g} {unit_of('Hz')}"
         nodes = ", ".join(f'"{name}:{interface}"' for interface in placed.interfaces)
-        mass = f"{placed.part.moments.mass:.6g} {_unit(model, 'kg')}"
+        mass = f"{placed.part.moments.mass:.6g} {unit_of('kg')}"
         loads = list(placed.part.load_moments)
         more = f" and {len(loads) - 12} more" if len(loads) > 12 else ""
         own = f"; loads of its own: {', '.join(loads[:12])}{more}" if loads else ""
@@ -211,7 +213,7 @@ def _section_numbers(model: Any, material: str | None, sections: list[str], kind
         yield f"{len(tables[sections[0]].sections)} stations of a table"
         return
     material_data = model.materials[material] if material is not None else None
-    of = {unit: _unit(model, unit) for unit in ("N", "N m^2", "m", "kg")}
+    of = {unit: unit_of(unit) for unit in ("N", "N m^2", "m", "kg")}
     found = [model.sections[name] for name in sections]
     if kind == "beam" and model.dimension == 3:
         from fem_mbs.properties.beams import SectionLine
@@ -291,13 +293,13 @@ def _start(model: Any, begun: Beginning) -> Iterator[str]:
         yield "start: at rest"
         return
     way = {"strain-free": "with the least strain rates", "projection": "by the least change"}.get(start.method)
-    text = f"start: velocities and spins up to {speed:.4g} ({_unit(model, 'm/s')}, {_unit(model, 'rad/s')}), "
+    text = f"start: velocities and spins up to {speed:.4g} ({unit_of('m/s')}, {unit_of('rad/s')}), "
     text += f"made to fit joints and motions {way} ({start.method})" if way else "as given"
     change = start.largest_change or 0.0
     if model.initial_velocities and change > 1e-9 * speed:
         text += f", which changed what was given by up to {change:.3g}"
     if start.missing_power and abs(start.missing_power) > 1e-6:
-        text += f"; {start.missing_power:.4g} W would keep the speed"
+        text += f"; {start.missing_power:.4g} {unit_of('W')} would keep the speed"
     yield text
 
 
@@ -309,7 +311,7 @@ def _steps(
     time, first = 0.0, ""
     for number, given in enumerate(model.steps):
         step = step_kind(given.kind).plan(number, given.name, given.options)
-        passing = f"t = {time + step.duration:g} s" if step.duration else ""
+        passing = f"t = {time + step.duration:g} {unit_of('s')}" if step.duration else ""
         notes += doubts_of_statics(step, strain_free)
         words = f'step "{step.name}": {step.kind.sentence(step.options)}'
         if not step.kind.passes_time:
@@ -349,7 +351,7 @@ def _coarse(file: Any, model: Any, start: float, h: float, n: int) -> Iterator[s
                 bad = t[np.flatnonzero(~np.isfinite(values))[:1]]
                 raise ModelError(
                     f"{file.path}, {entry.place}: {key} is not finite"
-                    + (f" at t = {bad[0]:.6g} s" if bad.size else " within the first steps")
+                    + (f" at t = {bad[0]:.6g} {unit_of('s')}" if bad.size else " within the first steps")
                 )
             step = float(np.abs(np.diff(values)).max())
             turning = ("angle", "revolute", "cylindrical", "planar")
@@ -379,7 +381,7 @@ def _watched(model: Any) -> Iterator[str]:
         ]
         yield f'lock "{lock.name}": {lock.key} of "{lock.joint}", {", ".join([state, *words])}'
     for b in model.building.breakings.values():
-        limits = [f"{v:g} {_unit(model, unit)}" for v, unit in ((b.force, "N"), (b.moment, "N m")) if v is not None]
+        limits = [f"{v:g} {unit_of(unit)}" for v, unit in ((b.force, "N"), (b.moment, "N m")) if v is not None]
         yield f'{b.kind} "{b.name}" breaks {"at " + " or ".join(limits) if limits else "by an event"}'
     for e in model.events:
         what = f"{e.action} {', '.join(e.target)}".strip()

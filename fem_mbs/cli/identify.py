@@ -30,24 +30,25 @@ def identify_file(model: Path, results: Path, parameters: Sequence[str], console
         raise ModelError(f"{model}: identify takes model files; decks name no parameters")
     if not parameters:
         raise ModelError("identify: say what is sought, --of PATH, any number of times")
-    found = identify(model, Results.open(results), parameters)
+    measured = Results.open(results)
+    found = identify(model, measured, parameters)
     table = make_table("parameter", "start", "identified", "standard deviation")
     for name, start, value, deviation in found.rows:
         table.add_row(
             name, f"{start:.6g}", f"{value:.8g}", "not determined" if deviation != deviation else f"{deviation:.2g}"
         )
     console.print(table)
-    for line in _lines(found):
+    for line in _lines(found, measured.units.told(base=True).of("J").unit):
         console.print(line, markup=False, soft_wrap=True)
     if json is not None:
         write_atomic(json, writer.dumps(found.to_json(), indent=1) + "\n")
 
 
-def _lines(found: Identification) -> list[str]:
+def _lines(found: Identification, joule: str) -> list[str]:
     """Return rank, condition, misfit, and the combinations that are not determined."""
     lines = [
         f"{found.equations} equations of rank {found.rank} of {len(found.values)}, condition {found.condition:.3g}; "
-        f"they leave {found.error:.3g} J of {found.change:.3g} J (root mean squares)"
+        f"they leave {found.error:.3g} {joule} of {found.change:.3g} {joule} (root mean squares)"
     ]
     for combination in found.undetermined:
         terms = " ".join(f"{share:+.3g} {name}" for name, share in combination.items())

@@ -15,7 +15,7 @@ from fem_mbs.analysis.components.synthesis import Assembly, assemble_components
 from fem_mbs.decks.formats import is_deck
 from fem_mbs.errors import AnalysisError, InputError, ModelError
 from fem_mbs.modelfile.read import load_model, locate_error
-from fem_mbs.units import Units
+from fem_mbs.units import Units, messages_in, unit_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -49,26 +49,28 @@ def modify_file(
     if cutoff is not None and count is not None:
         raise ModelError("modify: --cutoff and --modes exclude each other; remove one")
     model = load_model(path)
-    try:
-        for target in targets:
-            Modification.eigenvalue_of(target)
-        cutoff = _ABOVE * max(targets) if cutoff is None and count is None else cutoff
-        start = perf_counter()
-        assembly = assemble_components(model, cutoff=cutoff, modes=count)
-        baseline = perf_counter() - start
-        study = Modification(assembly, parameters or default_parameters(model))
-        found = _answers(study, dict(zip(modes, targets, strict=True)), verify)
-    except AnalysisError as error:
-        raise type(error)(f"{path}: {error}") from None
-    except InputError as error:
-        raise locate_error(path, error) from None
+    with messages_in(model.shown_units):
+        hertz = unit_of("Hz")
+        try:
+            for target in targets:
+                Modification.eigenvalue_of(target)
+            cutoff = _ABOVE * max(targets) if cutoff is None and count is None else cutoff
+            start = perf_counter()
+            assembly = assemble_components(model, cutoff=cutoff, modes=count)
+            baseline = perf_counter() - start
+            study = Modification(assembly, parameters or default_parameters(model))
+            found = _answers(study, dict(zip(modes, targets, strict=True)), verify)
+        except AnalysisError as error:
+            raise type(error)(f"{path}: {error}") from None
+        except InputError as error:
+            raise locate_error(path, error) from None
     found["baseline_seconds"] = baseline
     _print(console, study, found, cutoff, model.shown_units or Units())
     if json is not None:
         json.parent.mkdir(parents=True, exist_ok=True)
         json.write_text(writer.dumps(_plain(study, found, cutoff), indent=1) + "\n", encoding="utf-8")
     if found["together"] is None and all(row[1] is None for rows in found["singles"].values() for row in rows):
-        wanted = ", ".join(f"mode {mode} to {target:g} Hz" for mode, target in zip(modes, targets, strict=True))
+        wanted = ", ".join(f"mode {mode} to {target:g} {hertz}" for mode, target in zip(modes, targets, strict=True))
         raise AnalysisError(
             f"{path}: no change of these parameters brings {wanted}; ask for less, or let others change"
         )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from fem_mbs.errors import ResultsError
 from fem_mbs.progress import showing, told
+from fem_mbs.units import unit_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,14 +32,14 @@ _WORTH_A_LINE = 2.0  # [s] of compilation
 def _describe(p: Progress) -> str:
     if p.load_factor is not None:
         return f"load factor {p.load_factor:.5g}, {p.iterations:.1f} iterations per step"
-    return f"t = {p.time:.5g} s, {p.iterations:.1f} iterations per step, energy error {p.energy_error:.1e}"
+    return f"t = {p.time:.5g} {unit_of('s')}, {p.iterations:.1f} iterations per step, energy error {p.energy_error:.1e}"
 
 
 def _brief(p: Progress) -> str:
     """Shorten a text to fit beside the bar on a terminal of 80 columns."""
     if p.load_factor is not None:
         return f"load factor {p.load_factor:.4g}, {p.iterations:.1f} iterations"
-    return f"t = {p.time:.4g} s, {p.iterations:.1f} iterations, energy {p.energy_error:.0e}"
+    return f"t = {p.time:.4g} {unit_of('s')}, {p.iterations:.1f} iterations, energy {p.energy_error:.0e}"
 
 
 def _brief_compilation(state: Compiling) -> str:

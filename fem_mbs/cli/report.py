@@ -324,9 +324,11 @@ def _linear_static(name: str, report: linear_static.LinearStaticReport, units: U
 def print_mac(console: Console, found: Mac) -> None:
     """Print the modal assurance criterion: the whole matrix where it is small, and the best pairs."""
     rows, columns = found.matrix.shape
+    length = found.units.of("m")
     console.print(
         f'{rows} shapes of "{_plain(found.names[0])}" and {columns} of "{_plain(found.names[1])}", compared at '
-        f"{found.nodes} nodes; two that count as one lie {found.largest_distance:.3g} m apart at most",
+        f"{found.nodes} nodes; two that count as one lie {length(found.largest_distance):.3g} {length.unit} apart "
+        "at most",
         soft_wrap=True,
     )
     if columns <= _MAC_COLUMNS:

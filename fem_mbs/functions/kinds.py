@@ -46,6 +46,7 @@ from fem_mbs.functions.spectra import (
     road_density,
 )
 from fem_mbs.late import dataclass
+from fem_mbs.units import unit_of
 
 __all__ = ["FUNCTION_KINDS", "FUNCTION_WORDS", "make_function"]
 
@@ -484,7 +485,9 @@ def _random(p: _Parameters) -> TimeFunction:
         raise p.error(f'lowest = {low!r} must be greater than 0 with spacing = "logarithmic".')
     signal = RandomSignal(density, line_edges(low, high, lines, logarithmic), logarithmic, seed, p.number("delay", 0.0))
     if not (np.isfinite(signal.amplitudes).all() and signal.amplitudes.any()):
-        raise p.error(f"its density from {low!r} to {high!r} Hz is 0 or overflows; change densities or the band.")
+        raise p.error(
+            f"its density from {low!r} to {high!r} {unit_of('Hz')} is 0 or overflows; change densities or the band."
+        )
     return signal
 
 
@@ -501,7 +504,7 @@ def _table_density(p: _Parameters) -> tuple[PowerDensity, float, float]:
     if low < first or high > last:
         raise p.error(
             f"the band from lowest = {low!r} to highest = {high!r} leaves the table, which covers {first!r} to "
-            f"{last!r} Hz; extend the table, or narrow the band."
+            f"{last!r} {unit_of('Hz')}; extend the table, or narrow the band."
         )
     return density, low, high
 

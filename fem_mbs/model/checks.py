@@ -17,6 +17,7 @@ from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.late import dataclass
 from fem_mbs.records import Record, entry
+from fem_mbs.units import unit_of
 
 __all__ = ["QUANTITIES", "Check", "CheckReport", "find_column", "measure"]
 
@@ -77,7 +78,7 @@ class Check:
         """Compare a series, t (n,) [s] and values (n,), with the reference."""
         measured, time = measure(t, values, self.quantity, self.at)
         good = measured is not None and abs(measured - self.reference) <= self.tolerance
-        label = f"at {self.at:g} s" if self.quantity == "at" else self.quantity
+        label = f"at {self.at:g} {unit_of('s')}" if self.quantity == "at" else self.quantity
         return CheckReport(
             case=self.name, sensor=self.sensor, quantity=label, measured=measured, reference=float(self.reference),
             tolerance=float(self.tolerance), time=time, source=self.source, passed=good,

@@ -24,6 +24,7 @@ from fem_mbs.system.blocks import Block, Nodes, merge_blocks
 from fem_mbs.system.compile import compile_system
 from fem_mbs.system.compiled import Compiled, Driven
 from fem_mbs.system.elimination import shared_coordinates
+from fem_mbs.units import in_units_of_model
 
 __all__ = ["CompiledModel", "Sharing", "compile_model"]
 
@@ -76,6 +77,7 @@ def _driven(system: Compiled, entries: list[tuple[int, int, int, Owner]]) -> Dri
     return Driven(dofs, np.array([e[2] for e in entries], np.int32), [e[3] for e in entries])
 
 
+@in_units_of_model
 def compile_model(model: Any, stepping: bool = True, sharing: Sharing | None = None) -> CompiledModel:
     """Check the whole and make the arrays; without ``stepping`` only those that linear steps need.
 

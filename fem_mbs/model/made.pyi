@@ -2519,7 +2519,7 @@ class MadeCalls:
             name: by which steps call it
             axis: in space its direction, about which positive speeds turn; in the plane it is across the plane.
             point: of the axis, (dimension,) [m]; None: the origin.
-            on: places whose nodes turn; "all": every node of the model so far.
+            on: places whose nodes turn, reduced parts with their interfaces; "all": every node of the model so far.
             blades: number of equal blades, for multi-blade coordinates; None: the largest number of equal sectors, 3 or
                 more, that the nodes off the axis have.
 
@@ -3762,9 +3762,11 @@ class MadeCalls:
             name: of the step, in messages and results (default "linear static")
             loads: "all", or a list of loads (and "gravity"): they act in addition to what the state carries (default
                 "all")
-            time: at which functions are taken, else the present time [s]
+            time: at which functions are taken, else the present time [s]; loads that the state carries change to their
+                values there as well, whether `loads` names them or not
             without: names of `[[equation]]` and `[[tie]]` that do not act in this step (default none)
-            duration: that passes: functions are taken at its end, where the next step begins [s]; 0: none (default 0.0)
+            duration: that passes: functions are taken at its end, where the next step begins [s]; loads that the state
+                carries change to their values there as well, whether `loads` names them or not; 0: none (default 0.0)
             report: "total" (sensors, frames and prints are those of the state and the step together) or "increment"
                 (what the step adds to the state alone) (default "total")
             supports: groups of `[[support]]` that hold in this step besides those without a group, and `[[pretension]]`

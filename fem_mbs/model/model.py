@@ -3,8 +3,8 @@
 Everything is named; a place is the name of a body, of a node, of a mesh's set ("rod:left") or "ground".  Positions are
 those of the start; a joint or load point is given in global coordinates of the start and travels with its body.
 
-The numbers are in one consistent set of units, by default SI, as which documents and messages name them; the call
-``units`` tells another set, and the units in which results are shown.
+The numbers are in one consistent set of units, by default SI, as which documents name them; the call
+``units`` tells another set, which messages then name, and the units in which results are shown.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from fem_mbs.model.materials import LinearMaterial, NamedParameter
 from fem_mbs.model.parts.grids import Arc, Line, Polyline
 from fem_mbs.model.records import Body, InitialSpeed, InitialVelocity, JointCoordinate, Step
 from fem_mbs.model.registry import TABLES
+from fem_mbs.units import in_units_of_model
 
 __all__ = ["Body", "CompiledModel", "InitialSpeed", "InitialVelocity", "Model", "Step"]
 
@@ -96,6 +97,7 @@ class Model(MadeCalls, Shown):
         other.__dict__.update(self.__dict__, **own)
         return other
 
+    @in_units_of_model
     def add(self, declaration: Any, said: Declaration | None = None) -> None:
         """Add a declaration: build it, and keep it, or what was ``said`` where it is what that was worked out to.
 

@@ -314,8 +314,13 @@ def _place(entry: Entry) -> np.ndarray:
 
 
 def _terms(entries: list[Entry], rectangular: bool) -> list[tuple[tuple[int, int], tuple[int, int], float]]:
-    """Return ((grid, component), column, value) of the terms of a matrix."""
+    """Return ((grid, component), column, value) of the terms of a matrix.
+
+    Raises:
+        ModelError: a form that is not read, or a term that is given twice.
+    """
     form, terms = None, []
+    lines: dict[tuple[tuple[int, int], tuple[int, int]], int] = {}
     for entry in entries:
         if entry.integer(1, 0) == 0:
             form = entry.integer(2)
@@ -334,6 +339,13 @@ def _terms(entries: list[Entry], rectangular: bool) -> list[tuple[tuple[int, int
             row = (entry.integer(k), entry.integer(k + 1, 0))
             if not (0 <= row[1] <= 6 and 0 <= column[1] <= 6):
                 raise entry.error(f"component {row[1]} or {column[1]}; it must be 0 (scalar points) to 6")
+            if (row, column) in lines:
+                raise entry.error(
+                    f"{entry.field(0)}: the term in the row of grid {row[0]} component {row[1]} and the column of grid "
+                    f"{column[0]} component {column[1]} is given twice, first in the entry of line "
+                    f"{lines[row, column]}; remove one, or give their sum"
+                )
+            lines[row, column] = entry.line
             terms.append((row, column, entry.real(k + 2)))
     return terms if rectangular or form == 1 else _mirrored(entries[0], terms)
 

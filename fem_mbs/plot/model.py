@@ -330,6 +330,11 @@ def _hertz(units: Units, frequency: float) -> str:
     return f"{shown(float(frequency)):.5g} {shown.unit}"
 
 
+def _rate(units: Units, value: float) -> str:
+    shown = units.of("1/s")
+    return f"{shown(float(value)):.4g} {shown.unit}"
+
+
 def shape_title(step: Step, shape: int, units: Units) -> str:
     """Return the number of a shape and its frequency, with the damping ratio of complex ones, or its load factor."""
     report = step.report
@@ -349,7 +354,7 @@ def shape_title(step: Step, shape: int, units: Units) -> str:
     growth, circular = report.eigenvalues[shape]
     size = float(np.hypot(growth, circular))
     if abs(circular) <= 1e-6 * size:
-        return f"{shape + 1}: {'grows' if growth > 0.0 else 'decays'} with {abs(growth):.4g} 1/s"
+        return f"{shape + 1}: {'grows' if growth > 0.0 else 'decays'} with {_rate(units, abs(growth))}"
     if growth > 1e-6 * size:
-        return f"{text}, grows with {growth:.3g} 1/s"
+        return f"{text}, grows with {_rate(units, growth)}"
     return f"{text}, damping {-100.0 * growth / size:.3g} %" if growth < -1e-6 * size else text

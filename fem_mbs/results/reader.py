@@ -32,6 +32,7 @@ from fem_mbs.results.export.tables import sensor_frame, write_drives, write_resp
 from fem_mbs.results.export.xdmf import write_xdmf
 from fem_mbs.results.fields import node_frame
 from fem_mbs.results.folder import take
+from fem_mbs.results.named_steps import step_named
 from fem_mbs.results.report import StepReport, Summary, mode_frame, report_of
 from fem_mbs.results.series import SLOPES, Drives, Series, TupleSeries, sensor_columns, sensor_units, slopes_key
 from fem_mbs.results.writer import finish
@@ -277,10 +278,10 @@ class Results(Shown):
         """Return a step, given its number (from 0; -1: the last) or its name.
 
         Raises:
-            ResultsError: there is none.
+            ResultsError: there is none, or several steps have this name.
         """
         if isinstance(step, str):
-            found = next((item for item in self.steps if item.name == step), None)
+            found = step_named(self.where, self.steps, step)
             if found is None:
                 known = ", ".join(f'"{item.name}"' for item in self.steps) or "none"
                 raise ResultsError(f'{self.where}: no step "{step}": there are {known}')

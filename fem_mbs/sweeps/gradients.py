@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from fem_mbs.errors import FemMbsError, ModelError, Owner
+from fem_mbs.files import release
 from fem_mbs.late import dataclass
 from fem_mbs.results import store
 
@@ -55,7 +56,8 @@ class Gradients:
         if not path.is_file():
             return None
         kept = store.read_json(path)
-        if kept.get("digest") != digest or kept.get("paths") != list(self.paths):
+        own = {"digest": digest, "paths": list(self.paths), "release": release()}
+        if any(kept.get(name) != value for name, value in own.items()):
             return None
         found = {name: np.array(slopes) for name, slopes in kept["derivatives"].items()}
         return found if set(self.names) <= set(found) else None
@@ -78,7 +80,7 @@ class Gradients:
                     remedy='take method = "cobyqa"',
                 )  # fmt: skip
         kept = {
-            "digest": digest, "paths": list(self.paths),
+            "digest": digest, "paths": list(self.paths), "release": release(),
             "derivatives": {name: slopes.tolist() for name, slopes in found.items()},
         }  # fmt: skip
         store.write_json(folder / FILE, kept)

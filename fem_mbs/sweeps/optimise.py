@@ -25,6 +25,7 @@ from fem_mbs.decks.formats import is_deck
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.display import html_table
 from fem_mbs.errors import AnalysisError, ModelError, Owner, ResultsError
+from fem_mbs.files import release
 from fem_mbs.functions.expressions import Expression, compile_expression
 from fem_mbs.input_files import digest_of
 from fem_mbs.late import dataclass
@@ -169,7 +170,10 @@ class _Search:
             plan.variants.append(Variant(folder_name(plan.parameters, values), values))
             plan.digests.append(digest_of(changed(plan.data, plan.parameters, values), plan.file.parent, self.digests))
             record = read_record(plan.directory / VARIANTS / plan.variants[k].name)
-            kept = record is not None and record["digest"] == plan.digests[k] and record["status"] == "done"
+            kept = (
+                record is not None and record["digest"] == plan.digests[k] and release(record["version"]) == release()
+                and record["status"] == "done"
+            )  # fmt: skip
             plan.records.append(record if kept else None)
             if not kept:
                 waiting.append(k)

@@ -21,7 +21,7 @@ from typing import Any
 from fem_mbs.cluster import TaskFailure, TaskProgress, refuse_in_workers, run_tasks
 from fem_mbs.decks.formats import is_deck
 from fem_mbs.errors import AnalysisError, FemMbsError, InputError, ModelError, Owner, ResultsError
-from fem_mbs.files import version
+from fem_mbs.files import release, version
 from fem_mbs.input_files import digest_of, moved
 from fem_mbs.late import dataclass
 from fem_mbs.model.fields import DisplayUnits
@@ -183,13 +183,15 @@ def _check_quantities(
 
 def _keep_finished(plan: Plan) -> None:
     """Find the variants that an earlier call has finished, and note the remaining ones."""
-    failed = different = gone = 0
+    failed = different = older = gone = 0
     for k, (variant, digest) in enumerate(zip(plan.variants, plan.digests)):
         record = read_record(plan.directory / VARIANTS / variant.name)
         if record is None:
             continue
         if record["digest"] != digest:
             different += 1
+        elif release(record["version"]) != release():
+            older += 1
         elif record["status"] != "done":
             failed += 1
         elif not store.is_there(plan.directory / VARIANTS / variant.name):
@@ -208,6 +210,11 @@ def _keep_finished(plan: Plan) -> None:
             f"the model file (or a mesh or table that it names) has changed since {different} of the variants "
             f"{'was' if different == 1 else 'were'} run: run again"
         )
+    if older:
+        plan.notes.append(
+            f"{older} of the variants {'was' if older == 1 else 'were'} run by another version of fem-mbs than this, "
+            f"{release()}: run again"
+        )
     if (plan.directory / VARIANTS).is_dir():
         names = {variant.name for variant in plan.variants}
         others = sum(p.name not in names for p in (plan.directory / VARIANTS).iterdir() if (p / RECORD).is_file())
@@ -221,7 +228,7 @@ def read_record(folder: Path) -> dict[str, Any] | None:
         record = store.read_json(folder / RECORD)
     except ResultsError:
         return None
-    keys = {"digest", "status", "reason", "seconds", "quantities"}
+    keys = {"digest", "version", "status", "reason", "seconds", "quantities"}
     return record if isinstance(record, dict) and keys <= record.keys() else None
 
 
@@ -337,7 +344,7 @@ def _find_others(plan: Plan) -> None:
     """Find finished variants after an interrupted run, from earlier runs or from detached workers."""
     for k in plan.waiting:
         record = read_record(plan.directory / VARIANTS / plan.variants[k].name)
-        if record is not None and record["digest"] == plan.digests[k]:
+        if record is not None and record["digest"] == plan.digests[k] and release(record["version"]) == release():
             plan.records[k] = record
 
 

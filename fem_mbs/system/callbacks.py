@@ -16,6 +16,7 @@ from fem_mbs import contract as C
 from fem_mbs.errors import ModelError
 from fem_mbs.late import dataclass, late_module
 from fem_mbs.solvers.stepping.layout import State
+from fem_mbs.units import unit_of
 
 if TYPE_CHECKING:
     from fem_mbs.elements.actuators import user, user_point_states, user_states
@@ -60,7 +61,7 @@ class Callback:
     ) -> list[np.ndarray]:
         """Call a function of the user, with its state variables x if it has any; refuse results that are not finite
         numbers of the given shapes."""
-        place = f"at t = {t:.6g} s"
+        place = f"at t = {t:.6g} {unit_of('s')}"
         if not self.dimension:
             place += f", coordinate {float(q[0]):.6g}, rate {float(v[0]):.6g}"
         if x is not None:

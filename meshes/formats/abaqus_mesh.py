@@ -14,6 +14,7 @@ from fem_mbs.meshes.abaqus.reader import read_deck_mesh
 from fem_mbs.meshes.cells import DIMENSION
 from fem_mbs.meshes.formats.found import BACK, Found
 from fem_mbs.meshes.mesh import CellBlock, Mesh
+from fem_mbs.meshes.vocabulary import Effect
 
 __all__ = ["read_inp"]
 
@@ -66,6 +67,7 @@ def read_inp(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
             same = [(b, rows) for b, rows in parts if DIMENSION[found.blocks[b].kind] == dimension]
             found.add_cells(name, same, "an element set")
     _surfaces(found, deck, number, at)
+    found.skipped += [f"{note.name}: {note.reason}" for note in deck.log.entries() if note.effect is Effect.DIFFERS]
     return found.mesh()
 
 

@@ -118,6 +118,16 @@ def _cells(found: Found, deck: BulkDeck) -> dict[int, dict[int, list[int]]]:
     return members
 
 
+def _existing(found: Found, ids: np.ndarray, known: np.ndarray, owner: str, what: str) -> np.ndarray:
+    """Return the numbers of a set that are known, and note those that are not, which THRU may run over."""
+    there = np.isin(ids, known)
+    if not there.all():
+        gone = ids[~there]
+        shown = ", ".join(map(str, gone[:5])) + (" ..." if len(gone) > 5 else "")
+        found.skipped.append(f"{owner} names {what}s that are not there ({len(gone)}): {shown}")
+    return ids[there]
+
+
 def _node_sets(found: Found, deck: BulkDeck) -> None:
     """Enter the grid points of each set of supports."""
     held: dict[int, list[int]] = {}
@@ -128,7 +138,7 @@ def _node_sets(found: Found, deck: BulkDeck) -> None:
         held.setdefault(card["sid"], []).extend(g for g in (card["g1"], card["g2"]) if g)
     for number, ids in sorted(held.items()):
         nodes = np.unique(np.array(ids, np.int64))
-        nodes = nodes[np.isin(nodes, found.point_ids)]  # THRU may run over gaps
+        nodes = _existing(found, nodes, found.point_ids, f"the set of supports {number}", "grid point")
         if len(nodes):
             found.add_nodes(f"SPC_{number}", _index(found, nodes, ""), "a set of supports")
 
@@ -138,7 +148,7 @@ def _named_sets(found: Found, deck: BulkDeck, text: str) -> None:
     for number, kind, name in _SETS.findall(text):
         ids = np.array(sorted(deck.sets.get(int(number)) or ()), np.int64)
         if kind == "1":
-            ids = ids[np.isin(ids, found.point_ids)]
+            ids = _existing(found, ids, found.point_ids, f'the set "{name}"', "grid point")
             if len(ids):
                 found.add_nodes(name, _index(found, ids, ""), "a set of case control")
             continue

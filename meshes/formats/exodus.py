@@ -144,12 +144,15 @@ def _read(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
     sets = sorted(int(m[1]) for m in (re.fullmatch(r"node_ns(\d+)", name) for name in variables) if m)
     for i in sets:
         name = _names(variables, "ns_names", max(sets), "nodes")[i - 1]
-        found.add_nodes(name, np.unique(variables[f"node_ns{i}"][0].astype(np.int64) - 1), f"node set {i}")
+        nodes = np.unique(variables[f"node_ns{i}"][0].astype(np.int64) - 1)
+        _check_numbers(where, f'node set "{name}"', "node", nodes, len(points))
+        found.add_nodes(name, nodes, f"node set {i}")
     sides = sorted(int(m[1]) for m in (re.fullmatch(r"elem_ss(\d+)", name) for name in variables) if m)
     names = _names(variables, "ss_names", max(sides, default=0), "sides")
     extra = {}
     for i in sides:
         element = variables[f"elem_ss{i}"][0].astype(np.int64) - 1
+        _check_numbers(where, f'side set "{names[i - 1]}"', "element", element, total)
         side = variables[f"side_ss{i}"][0].astype(np.int64) - 1
         facets, faces = _side_set(found, place[:, element], side, shells)
         # (the nodes of a name are those of its element block)
@@ -164,6 +167,13 @@ def _read(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
             found.skipped.append(f'side set "{names[i - 1]}": sides of elements that are not read')
     found.sides = extra
     return found.mesh()
+
+
+def _check_numbers(where: str, owner: str, what: str, places: np.ndarray, count: int) -> None:
+    """Raise MeshError where a set names a node or an element (from 0 here, from 1 in the file) that the file lacks."""
+    wrong = (places < 0) | (places >= count)
+    if wrong.any():
+        raise MeshError(f"{where}: the {owner} names {what} {places[wrong][0] + 1} of {count}; save it anew")
 
 
 def _side_set(

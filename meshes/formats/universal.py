@@ -107,7 +107,7 @@ def read_unv(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
     x: list[list[float]] = []
     systems: dict[int, tuple[int, np.ndarray]] = {}
     elements: dict[str, list[tuple[int, list[int]]]] = {}
-    others: dict[int, int] = {}
+    others: dict[int, list[int]] = {}
     groups: list[tuple[str, list[int], list[int]]] = []
     skipped: list[str] = []
     for dataset in _datasets(where, data):
@@ -140,14 +140,15 @@ def read_unv(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
     for number in np.unique(systems_of).tolist():
         points = _placed(where, points, np.array(systems_of) == number, number, systems)
     found = Found(where, "I-DEAS universal", points, node_ids, skipped, kinds)
+    _check_groups(found, elements, others, groups)
     _blocks(found, elements, groups)
-    for number, count in others.items():
-        found.others[f"universal type {number}"] += count
+    for number, unread in others.items():
+        found.others[f"universal type {number}"] += len(unread)
     return found.mesh()
 
 
-def _elements(dataset: _Lines, elements: dict[str, list[tuple[int, list[int]]]], others: dict[int, int]) -> None:
-    """Read elements into lists by kind of cell, and count those of kinds that are not known."""
+def _elements(dataset: _Lines, elements: dict[str, list[tuple[int, list[int]]]], others: dict[int, list[int]]) -> None:
+    """Read elements into lists by kind of cell, and the numbers of those of kinds that are not known."""
     while dataset.left:
         head = dataset.whole(6 if dataset.number == 2412 else 8)
         number, descriptor, count = head[0], head[1], head[5] if dataset.number == 2412 else head[7]
@@ -159,7 +160,7 @@ def _elements(dataset: _Lines, elements: dict[str, list[tuple[int, list[int]]]],
         known = _LONG.get(descriptor) if count == 3 else None
         known = known or _CELLS.get(descriptor)
         if known is None or known[1] != count:
-            others[descriptor] = others.get(descriptor, 0) + 1
+            others.setdefault(descriptor, []).append(number)
             continue
         elements.setdefault(known[0], []).append((number, nodes))
 
@@ -210,6 +211,23 @@ def _groups(dataset: _Lines, skipped: list[str]) -> list[tuple[str, list[int], l
             )
         out.append((name, nodes, cells))
     return out
+
+
+def _check_groups(
+    found: Found, elements: dict[str, list[tuple[int, list[int]]]], others: dict[int, list[int]],
+    groups: list[tuple[str, list[int], list[int]]],
+) -> None:  # fmt: skip
+    """Raise MeshError where a group names a node or an element that the file lacks."""
+    numbers = {number for entries in elements.values() for number, _ in entries}
+    numbers = numbers.union(*others.values())
+    there = set(found.point_ids.tolist())
+    for name, nodes, members in groups:
+        for what, named, known in (("node", nodes, there), ("element", members, numbers)):
+            missing = next((number for number in named if number not in known), None)
+            if missing is not None:
+                raise MeshError(
+                    f'{found.where}: the group "{name}" names {what} {missing}, which is not there; save it anew'
+                )
 
 
 def _blocks(

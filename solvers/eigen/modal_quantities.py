@@ -14,7 +14,12 @@ from scipy.sparse import csr_matrix
 
 from fem_mbs.late import dataclass
 
-__all__ = ["Participation", "mac", "participation", "rigid_body_motions"]
+__all__ = ["FEW_DIGITS", "Participation", "lost_to_rotation", "mac", "participation", "rigid_body_motions"]
+
+#: Relative rounding of an entry of a matrix that is a sum of tens of products.
+_ENTRY = 100 * np.finfo(float).eps
+#: Share of an eigenvalue that rounding may change, from which on it has few digits.
+FEW_DIGITS = 1e-3
 
 
 @dataclass(frozen=True)
@@ -102,3 +107,29 @@ def mac(A: np.ndarray, B: np.ndarray, weight: csr_matrix | None = None) -> np.nd
     if not (np.all(a > 0.0) and np.all(b > 0.0)):
         raise ValueError("A shape of zero size cannot be compared")
     return np.abs(A.conj().T @ WB) ** 2 / np.outer(a, b)
+
+
+def lost_to_rotation(
+    M: csr_matrix, C: csr_matrix, K: csr_matrix, speed: float, values: np.ndarray, right: np.ndarray, left: np.ndarray
+) -> np.ndarray:
+    """Return the share (k,) of each eigenvalue that rounding in the matrices of a turning part may change.
+
+    Stiffness and gyroscopic matrices of a part that turns at w are sums of terms of the sizes w^2 M and w C, which
+    cancel: their entries are wrong by e (w^2 |M| + w |C| + |K|) and e (w |M| + |C|), whatever is left of them.  To
+    first order an eigenvalue p may change by (Tisseur & Meerbergen 2001, SIAM Review 43, section 4.2, with weights per
+    entry)
+
+        |dp| <= e |v|.((|p| + w)^2 |M| + (|p| + w) |C| + |K|) |u| / |v^H (2 p M + C) u|
+
+    Args:
+        M, C, K: sparse (n, n).
+        speed: w [rad/s].
+        values: p (k,), none of them zero.
+        right, left: u, v (n, k).
+    """
+    u, v = np.abs(right), np.abs(left)
+    rate = np.abs(values) + abs(speed)
+    wrong = sum(factor * np.einsum("ik,ik->k", v, abs(A) @ u) for A, factor in ((M, rate**2), (C, rate), (K, 1.0)))
+    slope = np.abs(np.einsum("ik,ik->k", left.conj(), 2.0 * (M @ right) * values + C @ right))
+    with np.errstate(divide="ignore"):
+        return _ENTRY * wrong / (slope * np.abs(values))

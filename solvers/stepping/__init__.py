@@ -1,1 +1,1 @@
-"""Compiled time steps and continuation of equilibrium paths."""
+"""Compiled time steps."""

@@ -56,6 +56,7 @@ ORDER = (
     "fem_mbs.solvers.distributed.response",
     "fem_mbs.solvers.eigen",
     "fem_mbs.solvers.reduction",
+    "fem_mbs.solvers.equilibria",
     "fem_mbs.solvers.stepping",
     "fem_mbs.solvers.differentiation",
     "fem_mbs.solvers.chains",

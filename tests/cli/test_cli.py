@@ -87,6 +87,13 @@ def test_help_is_quick_and_version(fem_mbs):
     assert re.fullmatch(r"\d+\.\d+.*\n", out)
 
 
+@pytest.mark.parametrize("command", ["animate", "show"])
+def test_help_tells_how_steps_are_counted(command, fem_mbs, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    code, out, _ = fem_mbs(command, "--help")
+    assert code == 0 and "counted from 0; -1: the last." in " ".join(out.replace("│", " ").split())
+
+
 @pytest.mark.everyday
 def test_validate_a_case(tmp_path, fem_mbs):
     code, out, err = fem_mbs("validate", "mises_1923_truss", "--json", tmp_path / "rows.json")

@@ -7,6 +7,7 @@ import pytest
 
 from fem_mbs import AnalysisError, ModelError, Results, ResultsError, load_model, run, sensitivities
 from fem_mbs.analysis.transient.stepping import Stepping
+from fem_mbs.files import version
 from fem_mbs.plot.figures import plot_all
 from fem_mbs.sweeps.optimise import optimise
 
@@ -61,6 +62,10 @@ def test_an_aim_is_met_and_trials_are_kept(file, tmp_path):
     again = optimise(file, {"k": (100.0, 2000.0)}, "({modes.frequency_1} - 3)**2", output=tmp_path / "out")
     assert again.values == found.values
     assert stamps == {p: p.stat().st_mtime_ns for p in (tmp_path / "out" / "variants").rglob("variant.json")}
+    for path in stamps:  # those of an older version are run again
+        path.write_text(path.read_text().replace(f'"version": "{version()}"', '"version": "0.0.1"'))
+    optimise(file, {"k": (100.0, 2000.0)}, "({modes.frequency_1} - 3)**2", output=tmp_path / "out")
+    assert all(f'"version": "{version()}"' in path.read_text() for path in stamps)
 
 
 def test_a_constraint_is_active_at_the_optimum(file, tmp_path):

@@ -17,10 +17,11 @@ import pytest
 from fem_mbs import Results, SweepTable, load_model, run, sweep
 from fem_mbs.cluster import TaskFailure, TaskPool, TaskProgress
 from fem_mbs.errors import AnalysisError, InputError, ModelError, ResultsError
+from fem_mbs.files import version
 from fem_mbs.plot.sweep import plot_sweep
 from fem_mbs.results.folder import claim
 from fem_mbs.sweeps.quantities import collect
-from fem_mbs.sweeps.sweep import plan_sweep, run_variant
+from fem_mbs.sweeps.sweep import _find_others, plan_sweep, run_variant
 
 pytest.importorskip("distributed")
 
@@ -154,6 +155,23 @@ def test_only_what_is_missing_or_failed_or_changed_is_run(pool, model, tmp_path)
     assert "modes.frequency_3" not in changed.units
     assert all(seen_by(out / row.folder) > done[row.folder] for row in changed.rows)
     assert len(plan_sweep(model, ["section.rod.diameter=0.01,0.012"], out, again=True).waiting) == 2
+
+
+def test_variants_of_another_version_are_run_again(pool, model, tmp_path, monkeypatch):
+    """One that differs in the third number is kept."""
+    out, values = tmp_path / "out", ["section.rod.diameter=0.01"]
+    (row,) = sweep(model, values, out, scheduler=pool.address).rows
+    first, second, *_ = version().split(".")
+    for other, kept in ((f"{first}.{second}.99", True), (f"{first}.{int(second) + 1}.0", False)):
+        monkeypatch.setattr("fem_mbs.files.version", lambda other=other: other)
+        plan = plan_sweep(model, values, out)
+        assert plan.waiting == ([] if kept else [0])
+        assert ("another version of fem-mbs than this, " in plan.notes[0]) is not kept
+        _find_others(plan)
+        assert bool(plan.waiting) is not kept
+    monkeypatch.undo()
+    record = json.loads((out / row.folder / "variant.json").read_text())
+    assert record["version"] == version()
 
 
 def test_a_variant_that_now_fails_keeps_no_results(pool, model, tmp_path):

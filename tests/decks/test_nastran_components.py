@@ -294,13 +294,24 @@ def test_matrices_of_dynamics(deck):
         ("DMIG,KA,0,6,3,0\nDMIG*,KA,2,1\n*,2,2,3.,1.\n", "K2GG = KA\n", "DMIG KA is complex"),
         ("DMIG,KA,0,2,1,0\nDMIG*,KA,2,1\n*,2,2,3.\n", "K2GG = KA\n", "of the form 2 is not supported"),
         ("DMIG,KA,0,6,1,0\nDMIG*,KA,2,9\n*,2,2,3.\n", "K2GG = KA\n", "component 9"),
-        ("DMIG,KA,0,6,1,0\nDMIG*,KA,2,1\n*,2,2,3.\n*,2,2,4.\n", "K2GG = KA\n", "given twice"),
+        (
+            "DMIG,KA,0,6,1,0\nDMIG*,KA,2,1\n*,2,2,3.\n*,2,2,4.\n",
+            "K2GG = KA\n",
+            "term in row 2, 2 of column 2, 1 is given twice",
+        ),
+        ("DMIG,KA,0,6,1,0\nDMIG*,KA,2,1\n*,2,2,3.\nDMIG*,KA,2,2\n*,2,1,3.\n", "K2GG = KA\n", "in both triangles"),
     ],
 )
 def test_matrices_that_are_refused(deck, bulk, case, message):
     with pytest.raises(ModelError, match=message) as caught:
         convert(deck(TWO_POINTS + "CELAS2,9,1.,2,1\n" + bulk, 101, case + "LOAD = 2\n"))
     assert "deck.bdf, line" in str(caught.value)
+
+
+def test_a_load_matrix_with_a_repeated_term_is_refused(deck):
+    bulk = TWO_POINTS + dmig("KA", SIX, _positive(1)) + "DMIG,P,0,9,1,0,,,1\nDMIG*,P,1,0\n*,2,1,3.\n*,2,1,-2.\n"
+    with pytest.raises(ModelError, match="DMIG P: the term in row 2, 1 of column 1, 0 is given twice; remove one"):
+        convert(deck(bulk, 101, "K2GG = KA\nP2G = P\n"))
 
 
 # --- shear panels ----------------------------------------------------------------------------------------------------

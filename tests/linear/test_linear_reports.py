@@ -11,6 +11,7 @@ from solid_meshes import grid
 from fem_mbs import Model, solve
 from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.analysis.loading import Loading
+from fem_mbs.declarations.steps import step_kind
 from fem_mbs.errors import ModelError
 from fem_mbs.meshes.mesh import CellBlock, Mesh
 
@@ -383,6 +384,25 @@ def test_lengths_without_a_derivative_are_no_outputs():
     m.linearise_step(inputs=["F"], sensors=["bent"])
     with pytest.raises(ModelError, match=r'"bent" \(angle\) is the length of a vector that is zero'):
         solve(m)
+
+
+@pytest.mark.parametrize("option", ["time", "duration"])
+def test_loads_of_the_state_change_to_the_time_of_the_step(option):
+    """As the reference says: F = 1 + t is 1 N in the state and 3 N at the time of the step, which names G alone."""
+    m = Model(2)
+    m.body("b", (0.0, 0.0), mass=1.0, inertia=0.1)
+    for component in ("x", "y", "rotation"):
+        m.nodal_spring(component, "b", component, 100.0)
+    m.force("F", "b", (1.0, 0.0), function="1 + t")
+    m.force("G", "b", (0.0, 1.0))
+    m.sensor("u", "position", on="b")
+    m.static_step(2)  # both act in the state
+    m.linear_static_step(loads=["G"])
+    m.linear_static_step("later", loads=["G"], **{option: 2.0})
+    s = solve(m)
+    found = [s.sensor("u", k).values[-1] for k in (1, 2)]
+    np.testing.assert_allclose(found, [[0.01, 0.02], [0.03, 0.02]], rtol=1e-12)
+    assert "loads that the state carries change" in step_kind("linear_static").Options.keys()[option].text
 
 
 def test_what_a_preload_has_done_is_in_the_totals():

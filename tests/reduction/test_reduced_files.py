@@ -292,6 +292,24 @@ BROKEN = {
         lambda t: t + "DMIG    KAAX    12      1               11      1       -301.\n",
         "two values, -300 and -301",
     ),
+    "given twice": (
+        lambda t: t + "DMIG    KAAX    12      1               12      1       1.\n",
+        r"line \d+: DMIG: KAAX: the term .* grid 12 component 1 .* is given twice, first .* line \d+; remove",
+    ),
+    "twice in a column": (
+        lambda t: (
+            t + "DMIG    BAAX    0       6       2       0\n"
+            "DMIG    BAAX    12      1               12      1       1.              +\n+       12      1       2.\n"
+        ),
+        "BAAX: the term .* is given twice",
+    ),
+    "twice the same": (
+        lambda t: (
+            t.replace("0       6       2", "0       1       2", 1)
+            + "DMIG    KAAX    11      1               11      1       3.+2\n"
+        ),
+        "KAAX: the term .* is given twice",
+    ),
     "continuation": (lambda t: "        12      1\n" + t, "line 1: a continuation"),
 }
 

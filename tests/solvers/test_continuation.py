@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fem_mbs.errors import AnalysisError, ConvergenceError
-from fem_mbs.solvers.stepping.continuation import follow
-from fem_mbs.solvers.stepping.path_steps import PathSettings, _searched
+from fem_mbs.solvers.equilibria.continuation import follow
+from fem_mbs.solvers.equilibria.path_steps import PathSettings, _searched
 
 
 class Numeric:

@@ -94,8 +94,9 @@ def test_elastic_blades_on_a_nacelle_have_the_eigenvalues_of_hill():
     assert {"collective", "forward", "backward"} <= names
 
 
-def rotor_of_blades(reduced: str, frame: str, count: int) -> Model:
-    """Three blades on a nacelle with unequal springs: of beams (reduced = ""), or reduced, with that stiffening."""
+def rotor_of_blades(reduced: str, frame: str, count: int, roots: bool = False) -> Model:
+    """Three blades on a nacelle with unequal springs: of beams (reduced = ""), or reduced, with that stiffening;
+    ``roots``: the rotor names the interfaces of the parts too."""
     m = Model(3)
     m.section("blade", "stiffness", EA=2e7, GJ=4e4, EIy=6e4, EIz=2e5, rhoA=8.0, rhoI=0.02)
     m.body("nacelle", position=(0, 0, 0), mass=120.0, inertia=(40.0, 60.0, 50.0))
@@ -117,7 +118,7 @@ def rotor_of_blades(reduced: str, frame: str, count: int) -> Model:
         if reduced:
             m.reduced_part(name, part, position=(0, 0, 0), rotation=(0, 0, a), reference="root", stiffening=reduced)
             m.joint(f"root {b}", "weld", "hub", f"{name}:root")
-            on += [name, f"{name}:root"]
+            on += [name, f"{name}:root"] if roots else [name]
         else:
             m.line(name, 0.4 * way, 5.0 * way, n=6)
             m.beams(name, on=name, section="blade", orientation=0.2 * way + (0.0, 0.0, 1.0))
@@ -138,6 +139,16 @@ def test_reduced_blades_have_the_eigenvalues_of_hill_and_of_beams():
     beams, _ = eigenvalues(rotor_of_blades("", "multi-blade", count=8))
     assert p.imag == pytest.approx(beams.imag[1:], rel=5e-3)  # four modes of a blade
     assert not step["warnings"]
+
+
+def test_reduced_parts_turn_with_their_interfaces():
+    """With or without their names, in lists and by themselves."""
+    nodes = [rotor_of_blades("all", "multi-blade", 8, roots).building.rotors["rotor"].nodes for roots in (False, True)]
+    assert len(nodes[0]) == 7 and np.array_equal(*nodes)
+    m = rotor_of_blades("all", "multi-blade", 8)
+    m.rotor("one", axis=(0, 0, 1), on="blade 1")
+    one = m.building.rotors["one"].nodes
+    assert one.tolist() == sorted((m.node_of("blade 1"), m.node_of("blade 1:root")))
 
 
 def test_blades_without_stiffening_are_told():

@@ -323,26 +323,39 @@ def test_what_a_state_is_not_is_told():
     assert solve(m).steps[1].summary["warnings"] == []
 
 
+def oblique_shaft() -> Model:
+    axis = np.array([0.48, 0.64, 0.6])
+    m = Model(3)
+    m.material("s", E=211e9, nu=0.3, density=7810.0)
+    m.section("b", "circle", diameter=0.05)
+    m.line("b", (0, 0, 0), 1.5 * axis, 6)
+    m.beams("b", "b", "b", "s")
+    for k in (2, 4):
+        m.disc(f"disc{k}", k, 32.6, 0.33, 0.178, axis=axis)
+    for e in ("start", "end"):
+        for c in "xyz":
+            m.nodal_spring(f"{e}{c}", f"b:{e}", c, 4e5)
+    m.rotor("shaft", axis=axis)
+    return m
+
+
 def test_modes_of_lost_digits_are_told():
     """Gyroscopic forces that are 1e10 times the others leave no digits of these where they mix in all unknowns: the
     shaft is oblique to the axes of the model."""
-    axis = np.array([0.48, 0.64, 0.6])
-    speeds = {1e4: False, 1e8: True}
+    speeds = {1e4: False, 1e6: False, 1e7: True, 1e8: True, 1e9: True}
     for speed, told in speeds.items():
-        m = Model(3)
-        m.material("s", E=211e9, nu=0.3, density=7810.0)
-        m.section("b", "circle", diameter=0.05)
-        m.line("b", (0, 0, 0), 1.5 * axis, 6)
-        m.beams("b", "b", "b", "s")
-        for k in (2, 4):
-            m.disc(f"disc{k}", k, 32.6, 0.33, 0.178, axis=axis)
-        for e in ("start", "end"):
-            for c in "xyz":
-                m.nodal_spring(f"{e}{c}", f"b:{e}", c, 4e5)
-        m.rotor("shaft", axis=axis)
+        m = oblique_shaft()
         m.complex_modes_step(2, rotor="shaft", speed=speed)
         warnings = solve(m).steps[-1].summary["warnings"]
         assert any("digits are lost" in text for text in warnings) == told
+
+
+def test_campbell_diagrams_of_lost_digits_are_told():
+    for speeds, told in (([9e4, 1e5], False), ([9e6, 1e7], True)):
+        m = oblique_shaft()
+        m.campbell_step("shaft", speeds, 2)
+        warnings = solve(m).steps[-1].summary["warnings"]
+        assert any("at 1e+07 rad/s rounding of gyroscopic" in text for text in warnings) == told
 
 
 def test_unknown_without_mass_and_stiffness():

@@ -39,6 +39,7 @@ from fem_mbs.elements.contact import impact
 from fem_mbs.errors import AnalysisError
 from fem_mbs.late import dataclass
 from fem_mbs.solvers.stepping import layout as S
+from fem_mbs.units import unit_of
 
 __all__ = ["BlowStepping"]
 
@@ -146,7 +147,8 @@ class BlowStepping(Stepping):
         while at < length - _SHORT:
             if self.log.count - before > _MOST:
                 raise AnalysisError(
-                    f"more than {_MOST} blows in the step at t = {self.time(self.step):.6g} s (h = {self.h:.3g} s): "
+                    f"more than {_MOST} blows in the step at t = {self.time(self.step):.6g} {unit_of('s')} (h = "
+                    f"{self.h:.3g} {unit_of('s')}): "
                     "blows without loss follow each other ever faster; take a smaller h, a restitution below 1, or "
                     "give least_speed"
                 )
@@ -156,8 +158,8 @@ class BlowStepping(Stepping):
             if patient:
                 self._say(
                     "undecided",
-                    f"which contacts slide, stick or part at t = {self.time(self.step + at):.6g} s could not be "
-                    "decided; they stay as they are until the end of the step",
+                    f"which contacts slide, stick or part at t = {self.time(self.step + at):.6g} {unit_of('s')} could "
+                    "not be decided; they stay as they are until the end of the step",
                 )
             chunk, part = self._leg(at, length - at, frame, patient)
             idle = 0 if part > 0.0 else idle + 1
@@ -321,7 +323,7 @@ class BlowStepping(Stepping):
             self._looked = acting
             now = np.array([t])
             fun = self.evaluate(now, now, now)[0]
-            self.redundancy.look(self.ctl, fun, self.state, f"at t = {t:.6g} s")
+            self.redundancy.look(self.ctl, fun, self.state, f"at t = {t:.6g} {unit_of('s')}")
 
     def _stick(self, contact: int, t: float, flight: bool) -> None:
         """Let a contact whose slip has ended stick, or slip on in another direction if there is much left of it.
@@ -360,7 +362,8 @@ class BlowStepping(Stepping):
         except ValueError as error:
             name, a, b = contacts.place(contact)
             raise AnalysisError(
-                f'Impact "{name}" of "{b}" on "{a}" at t = {t:.6g} s: {error}; take a smaller coefficient, or '
+                f'Impact "{name}" of "{b}" on "{a}" at t = {t:.6g} {unit_of("s")}: {error}; take a smaller '
+                "coefficient, or "
                 'law = "poisson"'
             ) from None
         self._apply(reach, out.impulse)
@@ -385,11 +388,15 @@ class BlowStepping(Stepping):
             name, a, b = self.contacts.place(int(reach.which[np.argmax(out.impulse[:, 0])]))
             self._say(
                 f"gain {name}",
-                f'impact "{name}" of "{b}" on "{a}" gains {gained:.4g} J at t = {t:.6g} s: friction reverses slip, or '
+                f'impact "{name}" of "{b}" on "{a}" gains {gained:.4g} {unit_of("J")} at t = {t:.6g} {unit_of("s")}: '
+                "friction reverses slip, or "
                 'restitutions differ at one instant; with friction take law = "poisson"',
             )
         if out.cut:
-            self._say("cut", f"the blows at t = {t:.6g} s did not end; the last ones were made without restitution")
+            self._say(
+                "cut",
+                f"the blows at t = {t:.6g} {unit_of('s')} did not end; the last ones were made without restitution",
+            )
 
     # --- statuses and velocities -----------------------------------------------------------------------------------
     def _closed(self) -> np.ndarray:

@@ -37,6 +37,7 @@ from fem_mbs.errors import AnalysisError, ModelError, Owner
 from fem_mbs.late import dataclass
 from fem_mbs.solvers.linear.libraries import one_blas_thread
 from fem_mbs.solvers.reduction.substructures import Reduced, Substructure, couple
+from fem_mbs.units import unit_of
 
 __all__ = ["Answer", "Combination", "Modification"]
 
@@ -390,7 +391,7 @@ class Modification:
             f = -1.0
         if not (f > 0.0 and np.isfinite(f)):
             raise ModelError(
-                f"frequency = {shown(frequency)} must be a positive number [Hz]",
+                f"frequency = {shown(frequency)} must be a positive number [{unit_of('Hz')}]",
                 owner=Owner("Modification"),
                 key="frequency",
                 value=frequency,

@@ -33,6 +33,7 @@ from fem_mbs.solvers.linear.libraries import one_blas_thread
 from fem_mbs.solvers.reduction.substructures import Coupled, Reduced, Substructure, couple
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.tangent import ElementSet
+from fem_mbs.units import in_units_of_model, unit_of
 
 __all__ = ["Assembly", "Part", "assemble_components", "component_modes"]
 
@@ -112,6 +113,7 @@ class Assembly:
         return np.sign(values) * np.sqrt(np.abs(values)) / (2.0 * np.pi)
 
 
+@in_units_of_model
 @one_blas_thread()  # matrices are small or sparse: more threads only wait for each other
 def assemble_components(
     model: Model,
@@ -198,7 +200,7 @@ def _setting(model: Model, name: str, cutoff, modes) -> dict:
         raise ModelError("give a cut-off frequency or a number of modes", owner=Owner("Component", name))
     if at[0] is not None and not (np.isfinite(at[0]) and at[0] > 0.0):
         raise ModelError(
-            f"cutoff = {shown(at[0])} must be a positive frequency [Hz]",
+            f"cutoff = {shown(at[0])} must be a positive frequency [{unit_of('Hz')}]",
             owner=Owner("Component", name),
             key="cutoff",
             value=at[0],

@@ -12,6 +12,7 @@ from fem_mbs.analysis.context import RunContext, make_context
 from fem_mbs.analysis.run import look_ahead, run, run_steps
 from fem_mbs.errors import FemMbsError
 from fem_mbs.solvers.distributed.ranks import ranks
+from fem_mbs.units import in_units_of_model
 
 if TYPE_CHECKING:
     from fem_mbs.model.model import Model
@@ -43,6 +44,7 @@ class _Unwritten:
         """Pass over what ended the run."""
 
 
+@in_units_of_model
 def run_distributed(model: Model, directory: str | Path, backend: str, **options: Any) -> Results | None:
     """Run all linear steps of a model on all ranks and return the results on the first one, None on the others.
 

@@ -27,6 +27,7 @@ from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.distributed.matrix import DistributedMatrix, compressed
 from fem_mbs.solvers.distributed.response import DistributedResponse
 from fem_mbs.solvers.eigen.frequency_response import DirectResponse, ModalResponse, SingularShift
+from fem_mbs.units import unit_of
 
 __all__ = ["Harmonic", "Shaker", "cluster", "shakers"]
 
@@ -106,13 +107,16 @@ def shakers(
         found.append(Shaker("all" if not found else "all others", values / size, 0.0, complex(size)))
     if not found:
         what = f"{', '.join(silent)} {'has' if len(silent) == 1 else 'have'} the" if silent else "the loads have the"
-        why = f"{what} value 0 at t = {t:g} s" if silent or rest.any() else "there is no load"
+        why = f"{what} value 0 at t = {t:g} {unit_of('s')}" if silent or rest.any() else "there is no load"
         raise ModelError(
             f"nothing shakes the model: {why}",
             owner=owner,
             remedy="add a load, name a motion in loads, or give amplitudes (or time, at which functions are taken)",
         )
-    said = [f'"{name}" has the value 0 at t = {t:g} s and does not shake; give amplitudes or time' for name in silent]
+    said = [
+        f'"{name}" has the value 0 at t = {t:g} {unit_of("s")} and does not shake; give amplitudes or time'
+        for name in silent
+    ]
     return found, said
 
 
@@ -133,8 +137,8 @@ def _spectra(options: Any, owner: str) -> dict[str, np.ndarray]:
         table = np.array([[*row, 0.0][:3] for row in rows], float)
         if not table[0, 0] <= low <= high <= table[-1, 0]:
             raise ModelError(
-                f'spectra: "{name}" has rows from {table[0, 0]:g} to {table[-1, 0]:g} Hz, and the frequencies go from '
-                f"{low:g} to {high:g} Hz",
+                f'spectra: "{name}" has rows from {table[0, 0]:g} to {table[-1, 0]:g} {unit_of("Hz")}, and the '
+                f"frequencies go from {low:g} to {high:g} {unit_of('Hz')}",
                 owner=owner,
                 key="spectra",
                 remedy="add rows",
@@ -273,8 +277,8 @@ class Harmonic:
         self.solver = self.modal
         if self.modal.frequencies.size and self.modal.frequencies[-1] < w and options.modes is not None:
             self.warnings.append(
-                f"the highest mode has {self.modal.frequencies[-1] / (2.0 * np.pi):.6g} Hz, less than the highest "
-                "frequency; ask for more modes"
+                f"the highest mode has {self.modal.frequencies[-1] / (2.0 * np.pi):.6g} {unit_of('Hz')}, less than the "
+                "highest frequency; ask for more modes"
             )
 
     def clustered(self, frequencies: np.ndarray, n: int, bias: float) -> np.ndarray:
@@ -307,11 +311,11 @@ class Harmonic:
                 if frequency == 0.0
                 else "a natural frequency, at which nothing damps; leave it out, or add damping"
             )
-            raise AnalysisError(f"{self.owner}: {frequency:.9g} Hz: {what}") from None
+            raise AnalysisError(f"{self.owner}: {frequency:.9g} {unit_of('Hz')}: {what}") from None
         u = np.zeros(linear.system.n_dof, complex)
         u[:first] = self.T @ q + u0
         if not np.isfinite(u).all():
-            raise AnalysisError(f"{self.owner}: {frequency:.9g} Hz: the displacements are not finite")
+            raise AnalysisError(f"{self.owner}: {frequency:.9g} {unit_of('Hz')}: the displacements are not finite")
         return u, self._sensed(w, u, f, c)
 
     def _sensed(self, w: float, u: np.ndarray, f: np.ndarray, c: np.ndarray) -> np.ndarray:

@@ -41,6 +41,7 @@ from fem_mbs.system.blocks import Block
 from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.states import at_rest, body_axes, director_velocities, instant, moved, spatial_axes
 from fem_mbs.system.tangent import ElementSet, Level, Matrices, Tangent, matrices_of
+from fem_mbs.units import unit_of
 
 if TYPE_CHECKING:
     pass
@@ -188,9 +189,9 @@ class Linearised:
         far = float(np.abs(response.u[self.system.system.positions]).max(initial=0.0))
         if far > _FARTHEST * self.system.length:
             raise AnalysisError(
-                f"the displacements of the preload reach {far:.3g} m, and the size of the model is "
-                f"{self.system.length:.3g} m: no small ones, about which a step is linear; hold the model in the "
-                "preload step, or take a static step"
+                f"the displacements of the preload reach {far:.3g} {unit_of('m')}, and the size of the model is "
+                f"{self.system.length:.3g} {unit_of('m')}: no small ones, about which a step is linear; hold the model "
+                "in the preload step, or take a static step"
             )
         here, moved = self.level(), self.moved(response.u)
         before = self.outputs(self.state, self._blocks(stresses=True), stresses=True)

@@ -31,6 +31,7 @@ from fem_mbs.solvers.linear.libraries import LinearSolveError
 from fem_mbs.solvers.linear.saddle_factors import SingularShift
 from fem_mbs.solvers.linear.service import factor
 from fem_mbs.system.blocks import Block
+from fem_mbs.units import unit_of
 
 __all__ = ["LinearTransient"]
 
@@ -202,7 +203,7 @@ class LinearTransient:
             ledger[-1] = total - start + ledger[C.DISSIPATED] - ledger[C.LOAD_WORK] - ledger[C.DRIVER_WORK]
             if not np.isfinite(total):
                 raise AnalysisError(
-                    f"{self.owner}: the displacements are not finite at t = {t:g} s; take a smaller step"
+                    f"{self.owner}: the displacements are not finite at t = {t:g} {unit_of('s')}; take a smaller step"
                 )
             take(k, t, self.u, self.v, a, ledger, forces)
 

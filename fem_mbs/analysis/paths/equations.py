@@ -25,6 +25,7 @@ from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.states import moved_all
+from fem_mbs.units import unit_of
 
 __all__ = ["TAIL", "Equations", "state_at"]
 
@@ -225,8 +226,8 @@ class Equations:
             bad = np.zeros(1, int)
         if bad.size:
             raise ModelError(
-                f"at {lin.times[bad[0]] - self.path_start:.4g} s of the path the efforts have no influence on one of "
-                "the outputs",
+                f"at {lin.times[bad[0]] - self.path_start:.4g} {unit_of('s')} of the path the efforts have no "
+                "influence on one of the outputs",
                 owner=self.owner, key="outputs",
                 remedy="stay away from places where the mechanism is stretched or jams",
             )  # fmt: skip

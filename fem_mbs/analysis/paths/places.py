@@ -20,6 +20,7 @@ from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.sensors.sensor import Sensor
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.compiled import Compiled
+from fem_mbs.units import unit_of
 
 __all__ = ["Efforts", "Outputs", "find_efforts", "find_outputs", "projected"]
 
@@ -94,7 +95,7 @@ def _derived(lin: Instants, sensor: Sensor, owner: Owner) -> tuple[np.ndarray, n
     if vanishes.any():
         raise ModelError(
             f'outputs: "{sensor.name}" ({sensor.kind}) is the length of a vector that is zero at '
-            f"{lin.times[vanishes.argmax()]:.4g} s, where it has no derivative",
+            f"{lin.times[vanishes.argmax()]:.4g} {unit_of('s')}, where it has no derivative",
             owner=owner, key="outputs", value=sensor.name, remedy="take sensors of components (displacement, rotation)",
         )  # fmt: skip
     return found, J @ by
@@ -148,7 +149,8 @@ def _check_path(law: TimeFunction, name: str, duration: float, owner: Owner) -> 
         jump = abs(float(law(at + e)) - float(law(at - e)))
         if jump > 1e-6 * size:
             raise ModelError(
-                f'outputs: "{name}" jumps by {jump:.3g} at {at:g} s of the path', owner=owner, key="outputs",
+                f'outputs: "{name}" jumps by {jump:.3g} at {at:g} {unit_of("s")} of the '
+                "path", owner=owner, key="outputs",
                 value=name, remedy="take a smooth path",
             )  # fmt: skip
     fastest = float(np.abs(law.jet(np.linspace(0.0, duration, 1001))[1]).max())
@@ -158,8 +160,8 @@ def _check_path(law: TimeFunction, name: str, duration: float, owner: Owner) -> 
         after = 0.0 if at == duration else float(law.jet(at)[1])
         if abs(after - before) > limit:
             raise ModelError(
-                f'outputs: the velocity of "{name}" jumps by {abs(after - before):.3g} at {at:g} s of the path, which '
-                "takes an infinite effort",
+                f'outputs: the velocity of "{name}" jumps by {abs(after - before):.3g} at {at:g} {unit_of("s")} of the '
+                "path, which takes an infinite effort",
                 owner=owner, key="outputs", value=name,
                 remedy="take a path from rest to rest with a continuous velocity, such as smoothstep",
             )  # fmt: skip

@@ -33,6 +33,7 @@ from fem_mbs.analysis.transient.settings import Settings
 from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, Owner
 from fem_mbs.late import dataclass
+from fem_mbs.units import unit_of
 
 __all__ = ["Found", "Request", "search"]
 
@@ -143,16 +144,16 @@ class _Search:
                 given, rate = getattr(asked, word), float(zeros[growing].real.min())
                 if given is not None and given * rate < -np.log(_LEFT):
                     raise ModelError(
-                        f"the window is too short: {word} = {given:g} s leaves "
-                        f"{100.0 * np.exp(-given * rate):.3g} % of a motion with the zero {rate:.4g} 1/s",
+                        f"the window is too short: {word} = {given:g} {unit_of('s')} leaves "
+                        f"{100.0 * np.exp(-given * rate):.3g} % of a motion with the zero {rate:.4g} {unit_of('1/s')}",
                         owner=self.owner, key=word, value=given,
-                        remedy=f"take {decay_time(zeros[growing]):.3g} s, or leave it out",
+                        remedy=f"take {decay_time(zeros[growing]):.3g} {unit_of('s')}, or leave it out",
                     )  # fmt: skip
         rests = self._equilibria()
         last, _ = zeros_of(rests[-1][1].at)
         slowest = [z.real[_growing(z)].min(initial=np.inf) for z in (zeros, last)]
         if min(slowest) * self.h < _SEEN and max(slowest) > _ALIKE * min(slowest):
-            told = [f"{v:.4g} 1/s" if np.isfinite(v) else "none" for v in slowest]
+            told = [f"{v:.4g} {unit_of('1/s')}" if np.isfinite(v) else "none" for v in slowest]
             raise ModelError(
                 f"the slowest zero with a positive real part is {told[0]} at the start of the path, {told[1]} at its "
                 "end: the bounded solution changes its kind on the way",
@@ -162,8 +163,9 @@ class _Search:
         n = round((self.before + asked.duration + self.after) / self.h)
         if n > _MOST_STEPS:
             raise ModelError(
-                f"the window of {self.before:.4g} s before, {asked.duration:g} s of the path and {self.after:.4g} s "
-                f"after it has {n} steps of h = {self.h:g} s, more than {_MOST_STEPS}",
+                f"the window of {self.before:.4g} {unit_of('s')} before, {asked.duration:g} {unit_of('s')} of the path "
+                f"and {self.after:.4g} {unit_of('s')} "
+                f"after it has {n} steps of h = {self.h:g} {unit_of('s')}, more than {_MOST_STEPS}",
                 owner=self.owner, remedy="give before and after, or take a larger h",
             )  # fmt: skip
         check_size(self.start.at.T.shape[1], n, self.owner)
@@ -212,8 +214,10 @@ class _Search:
         size = np.abs(efforts - middle).max(axis=0)
         size = np.where(size > 0.0, size, 1.0)
         left = [float((np.abs(efforts[i] - rest[i]) / size).max()) for i in (0, -1)]
-        told = f"{{}} % of the largest effort is left at the {{}} of the window ({self.before:.4g} s before, "
-        told += f"{self.after:.4g} s after the path)"
+        told = (
+            f"{{}} % of the largest effort is left at the {{}} of the window ({self.before:.4g} {unit_of('s')} before, "
+        )
+        told += f"{self.after:.4g} {unit_of('s')} after the path)"
         if left[0] > _LEFT and growing:
             raise ModelError(
                 f"the window is too short: {told.format(f'{100 * left[0]:.3g}', 'start')}", owner=self.owner,
@@ -242,7 +246,9 @@ class _Search:
         rests, last = [(0.0, self.start)], self.start
         changes = asked.outputs.changes(times, asked.duration)
         for t, change in zip(times[1:], changes[1:] - changes[0], strict=True):
-            last = self.follower.next(last, self.t0 + self.before + t, self.start.y + change, f"at {t:.4g} s of it")
+            last = self.follower.next(
+                last, self.t0 + self.before + t, self.start.y + change, f"at {t:.4g} {unit_of('s')} of it"
+            )
             rests.append((float(t), last))
         return rests
 
@@ -342,7 +348,8 @@ class _Search:
         raise ConvergenceError(
             f'{self.owner}: output "{asked.outputs.names[worst]}" does not converge to its path: after '
             f"{len(self.errors)} forward runs it is {abs(e[at, worst]):.3g} {unit} off at "
-            f"{self.times[at] - self.t0 - self.before:.4g} s of the path ({error:.2g} of its size, tolerance "
+            f"{self.times[at] - self.t0 - self.before:.4g} {unit_of('s')} of the path ({error:.2g} of its size, "
+            "tolerance "
             f"{asked.tolerance:g}); take a smaller h, a smoother or slower path, a longer time before, or more damping"
         )
 

@@ -56,6 +56,7 @@ from fem_mbs.solvers.reduction.fixed_interface import FixedInterface, fixed_inte
 from fem_mbs.solvers.reduction.free_interface import FreeModes, free_interface
 from fem_mbs.solvers.reduction.interface_bases import FREE_METHODS, free_basis, herting_basis
 from fem_mbs.threads import analysis
+from fem_mbs.units import unit_of
 
 __all__ = ["METHODS", "reduce_part"]
 
@@ -268,7 +269,7 @@ def _check_options(method, modes, cutoff, participation, accuracy, check, state,
     for key, value, most in (("cutoff", cutoff, np.inf), ("participation", participation, 1.0)):
         good = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
         if value is not None and not (good and 0.0 < value < np.inf and value <= most):
-            bound = "a positive frequency [Hz]" if key == "cutoff" else "a share between 0 and 1"
+            bound = f"a positive frequency [{unit_of('Hz')}]" if key == "cutoff" else "a share between 0 and 1"
             raise ModelError(f"{key} = {shown(value)} must be {bound}", owner=Owner("Reduction"), key=key, value=value)
     if check is not None and check not in CHECKS:
         raise ModelError(
@@ -468,7 +469,8 @@ def _damping(linear, damping, basis: _Basis, Q: np.ndarray, rigid: np.ndarray) -
         unknown = [key for key in damping if key not in ("alpha", "beta")]
         if unknown or not all(np.isfinite(float(v)) and float(v) >= 0.0 for v in damping.values()):
             raise ModelError(
-                f"damping = {shown(dict(damping))} must be alpha [1/s] and beta [s], not negative",
+                f"damping = {shown(dict(damping))} must be alpha [{unit_of('1/s')}] and beta [{unit_of('s')}], not "
+                "negative",
                 owner=Owner("Reduction"),
                 key="damping",
                 value=dict(damping),

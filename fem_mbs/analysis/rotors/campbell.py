@@ -35,6 +35,7 @@ from fem_mbs.model.parts.rotors import Rotor
 from fem_mbs.results.modes.eigenvalues import growth_rates
 from fem_mbs.solvers.eigen.complex_modes import complex_modes
 from fem_mbs.solvers.eigen.complex_pairs import beside, both_residuals, improved
+from fem_mbs.solvers.eigen.modal_quantities import lost_to_rotation
 from fem_mbs.solvers.eigen.quadratic_pencil import QuadraticPencil
 from fem_mbs.system.tangent import matrices_of
 
@@ -184,6 +185,16 @@ class Spectrum:
     def same(self, value: complex) -> np.ndarray:
         """Return right vectors (n, m) of all eigenvalues that are equal to one up to rounding."""
         return self.right[:, np.abs(self.values - value) <= _SAME * abs(value)]
+
+    def lost(self, most: float) -> float:
+        """Return the largest share of an eigenvalue p of 0 < |p| <= ``most`` that rounding of inertia forces may
+        change (`lost_to_rotation`); 0 where coefficients are periodic."""
+        rows = (self.values != 0.0) & (np.abs(self.values) <= most)
+        if isinstance(self.lin, PeriodicMotions) or not rows.any():
+            return 0.0
+        M, C, K = self.lin.M, self.lin.C, self.lin.K
+        shares = lost_to_rotation(M, C, K, self.speed, self.values[rows], self.right[:, rows], self.left[:, rows])
+        return float(shares.max())
 
     def whirl(self, pair: Pair) -> Whirl:
         """Return the sense of a mode of this spectrum, where its eigenvalue determines one."""

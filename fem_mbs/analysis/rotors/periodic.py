@@ -30,6 +30,7 @@ from fem_mbs.solvers.eigen.complex_modes import complex_modes
 from fem_mbs.solvers.eigen.complex_pairs import ComplexModes
 from fem_mbs.solvers.eigen.quadratic_pencil import QuadraticPencil
 from fem_mbs.solvers.linear.service import factor
+from fem_mbs.units import unit_of
 
 __all__ = [
     "Motions",
@@ -276,8 +277,8 @@ def forced_motion(lin: Linearisation, force: np.ndarray) -> tuple[np.ndarray, np
             return X, rest.max(axis=1)
         before = X
     raise AnalysisError(
-        f"{lin.steady.owner}: the response at {lin.steady.speed:g} rad/s changes with more than {_LAST} harmonics of "
-        "the turn; compute a transient"
+        f"{lin.steady.owner}: the response at {lin.steady.speed:g} {unit_of('rad/s')} changes with more than {_LAST} "
+        "harmonics of the turn; compute a transient"
     )
 
 

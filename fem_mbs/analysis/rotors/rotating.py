@@ -28,6 +28,7 @@ from fem_mbs.solvers.linear.redundancy import independent_rows
 from fem_mbs.solvers.linear.service import factor
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.states import rotated
+from fem_mbs.units import unit_of
 
 __all__ = [
     "CONSTANT", "choose_frame", "constant_frames", "rotation_in_frame", "rotation_of", "steady_rotation", "turned",
@@ -116,8 +117,8 @@ def _steady(
         before, least = most, min(least, most)
         now = lin.moved(step)
     raise AnalysisError(
-        f"{rotation.owner}: no state of steady rotation was found at {rotation.speed:g} rad/s (last step {most:.1e})"
-        "; take speeds in smaller steps, or check that nothing throws the parts out"
+        f"{rotation.owner}: no state of steady rotation was found at {rotation.speed:g} {unit_of('rad/s')} (last step "
+        f"{most:.1e}); take speeds in smaller steps, or check that nothing throws the parts out"
     )
 
 

@@ -30,6 +30,7 @@ from fem_mbs.model.parts.rotors import Unbalance
 from fem_mbs.solvers.eigen.quadratic_pencil import QuadraticPencil
 from fem_mbs.solvers.linear.saddle_factors import SingularShift
 from fem_mbs.solvers.linear.service import factor
+from fem_mbs.units import unit_of
 
 __all__ = ["Response", "steady_response"]
 
@@ -89,7 +90,8 @@ def steady_response(
                 out[k] = _at(lin, float(speed), unbalances, nodes, spinning.rotor)
         except SingularShift:
             raise AnalysisError(
-                f"{owner}: {speed:.9g} rad/s is a critical speed, and nothing damps there; leave it out, or add damping"
+                f"{owner}: {speed:.9g} {unit_of('rad/s')} is a critical speed, and nothing damps there; leave it out, "
+                "or add damping"
             ) from None
         if progress:
             progress(k + 1)

@@ -18,6 +18,7 @@ from fem_mbs.analysis.solution import Solution
 from fem_mbs.errors import InputError, ModelError, Owner
 from fem_mbs.late import dataclass
 from fem_mbs.model.model import Model
+from fem_mbs.units import unit_of
 
 __all__ = ["Changed", "ChangedModels", "Parameter", "derivative"]
 
@@ -253,7 +254,7 @@ def _check_jumps(p: Parameter, context: RunContext, low: RunContext, high: RunCo
         bad = np.flatnonzero(moved & (jump > _JUMP * np.abs(g(late)) if late.size else moved))
         if bad.size:
             raise ModelError(
-                f"it moves the time {late[bad[0]]:.6g} s at which the function of "
+                f"it moves the time {late[bad[0]]:.6g} {unit_of('s')} at which the function of "
                 f"{context.system.function_owner(i)} jumps, which has no derivative in time steps", owner=p.owner,
                 remedy="let the function rise over some time steps (ramp, smoothstep)",
             )  # fmt: skip

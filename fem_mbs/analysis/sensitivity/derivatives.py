@@ -27,6 +27,7 @@ from fem_mbs.errors import AnalysisError, ModelError, Owner
 from fem_mbs.model.sensors.sensor import Sensor
 from fem_mbs.solvers.differentiation import layout as F
 from fem_mbs.solvers.stepping import layout as S
+from fem_mbs.units import unit_of
 
 __all__ = ["Derivatives", "check_supported"]
 
@@ -261,8 +262,8 @@ class Derivatives:
         defect = float(self.follower.arrays.reals[F.DEFECT])
         if not np.isfinite(slopes.record).all() or defect > _WRONG:
             raise AnalysisError(
-                f"the derivatives at t = {time[-1]:.6g} s cannot be found: the tangent of the steps is not that of "
-                "their forces; find them by differences, in a sweep", owner=Owner("Sensitivities"),
+                f"the derivatives at t = {time[-1]:.6g} {unit_of('s')} cannot be found: the tangent of the steps is "
+                "not that of their forces; find them by differences, in a sweep", owner=Owner("Sensitivities"),
             )  # fmt: skip
         for p, found in enumerate(self.results):
             rows = {"time": np.array(time), "ledger": slopes.ledger[p, :, :7], **columns}

@@ -18,6 +18,7 @@ from fem_mbs.errors import ModelError, Owner
 from fem_mbs.late import dataclass
 from fem_mbs.model.checks import measure
 from fem_mbs.results.series import STATISTICS, columns_of, statistics
+from fem_mbs.units import messages_in, unit_of
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.solution import Solution
@@ -135,7 +136,8 @@ class Columns:
             return Quantity(name, float(model.parameters[rest]), "", slopes)
         column, at, time = name.rpartition("@")
         if at:
-            return self._at(self.of[column], name, time)
+            with messages_in(model.shown_units):
+                return self._at(self.of[column], name, time)
         column, _, word = name.rpartition(".")
         return self._made(self.of[column], name, word)
 
@@ -188,8 +190,8 @@ class Columns:
         slack = 1e-9 * max(abs(float(column.t[0])), abs(float(column.t[-1])))
         if not column.t[0] - slack <= time <= column.t[-1] + slack:
             raise ModelError(
-                f'"{name}": {text} is no time from {column.t[0]:g} to {column.t[-1]:g} s', owner=Owner("Sensitivities"),
-                key="quantity", value=name,
+                f'"{name}": {text} is no time from {column.t[0]:g} to {column.t[-1]:g} {unit_of("s")}',
+                owner=Owner("Sensitivities"), key="quantity", value=name,
             )  # fmt: skip
         slopes = np.array([np.interp(time, column.t, slope) for slope in column.slopes])
         return Quantity(name, float(np.interp(time, column.t, column.values)), column.unit, slopes)

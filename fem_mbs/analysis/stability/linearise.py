@@ -9,10 +9,12 @@ from fem_mbs.analysis.steps.common.checks import check_rotor
 from fem_mbs.analysis.steps.common.options import Turning
 from fem_mbs.model.model import Model
 from fem_mbs.threads import analysis
+from fem_mbs.units import in_units_of_model
 
 __all__ = ["linearise"]
 
 
+@in_units_of_model
 @analysis()
 def linearise(
     model: Model, *, rotor: str | None = None, speed: float | None = None, frame: str = "auto"

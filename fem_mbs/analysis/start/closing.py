@@ -30,6 +30,7 @@ from fem_mbs.rotations import rotation_matrices, rotation_vectors
 from fem_mbs.solvers.linear.service import factor
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.tangent import Level, Tangent, control, function_table
+from fem_mbs.units import unit_of
 
 __all__ = ["assemble"]
 
@@ -375,8 +376,8 @@ def assemble(compiled: CompiledModel, state: S.State, t: float, varied: np.ndarr
     warnings = []
     if iterations and energy > _STRAINED * max(job.scale, 1e-300):
         warnings.append(
-            f'"{part}" and others had to be strained to close the joints, {energy:.4g} J in all: elements keep the '
-            "shape that the model gives them"
+            f'"{part}" and others had to be strained to close the joints, {energy:.4g} {unit_of("J")} in all: elements '
+            "keep the shape that the model gives them"
         )
     state.U[:] = 0.0
     return ClosingReport(

@@ -29,6 +29,7 @@ from fem_mbs.system.blocks import Block
 from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.states import body_axes, director_velocities, moved, spatial_axes
 from fem_mbs.system.tangent import Level, Tangent
+from fem_mbs.units import unit_of
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.transient.rules import Weights
@@ -86,7 +87,7 @@ def function_jets(compiled: CompiledModel, t: float) -> np.ndarray:
         if not np.isfinite(out[i]).all():
             what = ("value", "first derivative", "second derivative")[int(np.flatnonzero(~np.isfinite(out[i]))[0])]
             raise ModelError(
-                f"the {what} of its function is not finite at t = {t:g} s",
+                f"the {what} of its function is not finite at t = {t:g} {unit_of('s')}",
                 owner=compiled.system.function_owner(i),
                 key="function",
                 remedy="use one that is defined there",
@@ -118,7 +119,7 @@ def check_start(compiled: CompiledModel, state: S.State, t: float, varied: np.nd
     gap = system.system.driven_reference + jets[driven.functions, 0] - state.Q[0, driven.dofs]
     for i in np.flatnonzero(np.abs(gap) > tolerance * max(1.0, system.length)):
         raise ModelError(
-            f"it asks for {gap[i]:g} at t = {t:g} s, but the model stands at 0 there",
+            f"it asks for {gap[i]:g} at t = {t:g} {unit_of('s')}, but the model stands at 0 there",
             owner=driven.owners[i],
             key="function",
             remedy="use a function that is zero at the start, or let an assembly move the model there",

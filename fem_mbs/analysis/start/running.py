@@ -23,6 +23,7 @@ from fem_mbs.system.blocks import Block
 from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.states import crosses
 from fem_mbs.system.tangent import Tangent
+from fem_mbs.units import unit_of
 
 __all__ = ["ROLLING", "Frame", "Run", "frame_of", "road_normals", "rolling_velocities", "run_of"]
 
@@ -257,7 +258,8 @@ def rolling_velocities(
     if not abs(speed[worst]) > least:
         return v, method
     raise ModelError(
-        f"it would slide by {abs(speed[worst]):.6g} m/s, since joints, motions and given speeds hold its spin",
+        f"it would slide by {abs(speed[worst]):.6g} {unit_of('m/s')}, since joints, motions and given speeds hold its "
+        "spin",
         owner=Owner("Tyre", run.tyres[worst]),
         remedy="let its wheel turn by a joint, or two wheels of an axle turn against each other by a differential",
     )

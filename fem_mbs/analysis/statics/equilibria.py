@@ -3,7 +3,7 @@
 A static step varies a load factor on chosen loads (or motions) and leaves them there; loads that no step has varied do
 not act yet.  With a duration, time passes over the increments, and whatever is not varied follows its function of time.
 Plain load control runs as compiled increments.  Displacement control, arc length, and everything that looks at
-stability follow the path with `fem_mbs.solvers.stepping.continuation`.
+stability follow the path with `fem_mbs.solvers.equilibria.continuation`.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.declarations.steps import PlannedStep
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
 from fem_mbs.model.model import Model
+from fem_mbs.solvers.equilibria.continuation import follow
+from fem_mbs.solvers.equilibria.critical_points import branching
+from fem_mbs.solvers.equilibria.descent import descend
+from fem_mbs.solvers.equilibria.path_steps import Critical, PathSettings, Point
 from fem_mbs.solvers.stepping import layout as S
-from fem_mbs.solvers.stepping.continuation import follow
-from fem_mbs.solvers.stepping.critical_points import branching
-from fem_mbs.solvers.stepping.descent import descend
-from fem_mbs.solvers.stepping.path_steps import Critical, PathSettings, Point
 from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.passages import refuse_passages
+from fem_mbs.units import unit_of
 
 #: Load factor, time, and part of the step that has passed.
 Level = tuple[float, float, float]
@@ -193,7 +194,9 @@ class _Static:
         self.chunk = chunk
         self.points += 1
         if context.events is not None:
-            where = f"t = {context.time:.6g} s" if self.options.duration else f"load factor {self.applied:.6g}"
+            where = (
+                f"t = {context.time:.6g} {unit_of('s')}" if self.options.duration else f"load factor {self.applied:.6g}"
+            )
             context.events.switching.check_limits(chunk.record, chunk.ledger, self.step.owner, where)
 
     def along(self, point: int, **place: float) -> dict[str, np.ndarray]:
@@ -244,7 +247,7 @@ class _Static:
                 self.back(token)
                 cuts, easy = cuts + 1, 0
                 if size < _SMALLEST:
-                    where = f"t = {context.time:g} s" if duration else f"load factor {self.factor:g}"
+                    where = f"t = {context.time:g} {unit_of('s')}" if duration else f"load factor {self.factor:g}"
                     turns = "" if duration else '; a path that turns back needs control = "arc"'
                     raise ConvergenceError(f"{self.step.owner} at {where}: {trouble}{turns}{_rubbed(context.system)}")
                 size *= 0.5

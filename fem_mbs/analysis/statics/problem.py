@@ -35,7 +35,7 @@ _ZERO = 1e-12  # eigenvalue of the scaled stiffness that counts as zero
 
 
 class Problem:
-    """The problem that `fem_mbs.solvers.stepping.continuation` solves; unknowns are the equations of the system."""
+    """The problem that `fem_mbs.solvers.equilibria.continuation` solves; unknowns are the equations of the system."""
 
     def __init__(self, compiled: CompiledModel, stepping: Stepping, set_factor, motions: bool):
         self.system, self.stepping = compiled.system, stepping

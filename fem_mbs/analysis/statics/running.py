@@ -40,6 +40,7 @@ from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.compile import with_acting
 from fem_mbs.system.states import director_velocities, instant, moved, spatial_axes
 from fem_mbs.system.tangent import Tangent
+from fem_mbs.units import unit_of
 
 __all__ = ["SteadyState", "steady_running"]
 
@@ -168,8 +169,8 @@ class _Running:
         if off.max(initial=0.0) > _SPINS * size:
             where = system.name_of(int(off.argmax()))
             raise ModelError(
-                f"{where} moves by {off.max():.4g} m/s relative to the rest of the model: in steady running a part can "
-                "only spin about an axis through its node", owner=self.owner,
+                f"{where} moves by {off.max():.4g} {unit_of('m/s')} relative to the rest of the model: in steady "
+                "running a part can only spin about an axis through its node", owner=self.owner,
                 remedy="put the place of a body that spins onto its axis, or let joints hold what moves",
             )  # fmt: skip
         rows = system.system.rotations

@@ -23,7 +23,7 @@ from fem_mbs.analysis.steps.common.options import (
     any_frame_key,
     harmonics_key,
 )
-from fem_mbs.analysis.steps.common.words import counted, sought
+from fem_mbs.analysis.steps.common.words import counted, rounding_of_rotation, sought
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, FLAG
 from fem_mbs.declarations.steps import PlannedStep, StepKind
@@ -188,6 +188,7 @@ def _moving(step: PlannedStep, context: RunContext) -> ComplexModesReport:
     lin, warnings = linearised(context.end, rotor, options.speed, options.frame, blades=True)
     modes, rows, X, more = modes_of(lin, options.frame, options, options.harmonics, step.owner)
     warnings += more
+    warnings += _rounding_of_rotation(lin, modes, rows, options.frame)
     context.linear.linearisation, context.linear.complex_modes = lin, modes
     p = modes.values[rows]
     blades = None
@@ -206,6 +207,21 @@ def _moving(step: PlannedStep, context: RunContext) -> ComplexModesReport:
         "equations": int(lin.dofs.size), "constraints": int(lin.G.shape[0]),
     }  # fmt: skip
     return _finished(step, context, modes, rows, lin, X, about, warnings)
+
+
+def _rounding_of_rotation(lin: Linearisation, modes: ComplexModes, rows: np.ndarray, frame: str) -> Iterator[str]:
+    """Yield a warning where the inertia forces of a rotation are so large that their rounding changes the modes."""
+    from fem_mbs.solvers.eigen.modal_quantities import FEW_DIGITS, lost_to_rotation
+
+    rows = rows[modes.rigid :]
+    rows = rows[modes.values[rows] != 0.0]
+    if lin.rotation is None or frame == PERIODIC or not rows.size:
+        return
+    speed = lin.rotation.speed
+    share = lost_to_rotation(lin.M, lin.C, lin.K, speed, modes.values[rows], modes.right[:, rows], modes.left[:, rows])
+    doubtful = share > FEW_DIGITS
+    if doubtful.any():
+        yield f"digits are lost in {doubtful.sum()} of the modes: {rounding_of_rotation(speed, share.max())}"
 
 
 def _at_rest(step: PlannedStep, context: RunContext) -> ComplexModesReport:

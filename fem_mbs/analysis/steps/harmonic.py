@@ -29,6 +29,7 @@ from fem_mbs.errors import ModelError
 from fem_mbs.late import dataclass
 from fem_mbs.records import Record, entry
 from fem_mbs.results.report import StepReport
+from fem_mbs.units import unit_of
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import Ahead, RunContext
@@ -329,7 +330,8 @@ and phases [degrees] of all sensors but those that are not linear (works, energi
 
     def sentence(self, options: Any) -> str:
         f = options.frequencies
-        return f"harmonic response at {len(f)} frequenc{'y' if len(f) == 1 else 'ies'} from {f[0]:g} to {f[-1]:g} Hz"
+        words = f"{len(f)} frequenc{'y' if len(f) == 1 else 'ies'} from {f[0]:g} to {f[-1]:g} {unit_of('Hz')}"
+        return f"harmonic response at {words}"
 
     def quantities(self, report: HarmonicReport) -> Iterator[tuple[str, Any, str]]:
         for peak in report.peaks or []:

@@ -61,16 +61,20 @@ class LinearStaticReport(StepReport, type="static", linear=True):
     strain_energy: float = entry(unit="J")
 
 
+#: What another time does beside the loads of the step.
+OF_THE_STATE = "loads that the state carries change to their values there as well, whether `loads` names them or not"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Options(Supported):
     """Options of a linear static step."""
 
     loads: Any = key(NAMES, LOADS_TEXT, "all")
-    time: float | None = key(NUMBER, TIME_TEXT, None, unit="s")
+    time: float | None = key(NUMBER, f"{TIME_TEXT}; {OF_THE_STATE}", None, unit="s")
     without: Any = key(NAMES, WITHOUT_TEXT, "", shows="none")
     duration: float = key(
         limited("a number of at least 0 [s]", 0.0),
-        "that passes: functions are taken at its end, where the next step begins; 0: none",
+        f"that passes: functions are taken at its end, where the next step begins; {OF_THE_STATE}; 0: none",
         0.0,
         unit="s",
     )

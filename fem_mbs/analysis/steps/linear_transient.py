@@ -35,6 +35,7 @@ from fem_mbs.errors import ModelError
 from fem_mbs.late import dataclass
 from fem_mbs.records import entry
 from fem_mbs.results.report import EnergyBalance, StartReport, StepReport
+from fem_mbs.units import unit_of
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import Ahead, RunContext
@@ -241,7 +242,9 @@ class LinearTransient(StepKind):
 
     def sentence(self, options: Any) -> str:
         how = f"by {options.modes} modes" if options.modes else f"rule {options.rule}"
-        return f"linear transient of {options.duration:g} s in steps of {options.h:g} s, {how}"
+        return (
+            f"linear transient of {options.duration:g} {unit_of('s')} in steps of {options.h:g} {unit_of('s')}, {how}"
+        )
 
 
 KIND = LinearTransient()

@@ -28,6 +28,7 @@ from fem_mbs.late import dataclass
 from fem_mbs.records import Record, entry
 from fem_mbs.results.report import CountCheck, StepReport
 from fem_mbs.solvers.eigen import CHECKS
+from fem_mbs.units import unit_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -224,12 +225,12 @@ class Modes(StepKind):
     def sentence(self, options: Any) -> str:
         if options.component_cutoff is not None:
             many = counted(options.count, "lowest mode")
-            return f"the {many}, by components with their modes up to {options.component_cutoff:g} Hz"
+            return f"the {many}, by components with their modes up to {options.component_cutoff:g} {unit_of('Hz')}"
         if options.band is not None:
-            return "all modes from {:g} to {:g} Hz".format(*options.band)
+            return "all modes from {:g} to {:g} {}".format(*options.band, unit_of("Hz"))
         if options.near is None:
             return f"the {counted(options.count, 'lowest mode')}"
-        return f"{counted(options.count, 'mode')}, those nearest to {options.near:g} Hz"
+        return f"{counted(options.count, 'mode')}, those nearest to {options.near:g} {unit_of('Hz')}"
 
 
 KIND = Modes()
@@ -308,10 +309,13 @@ def _found(
         left_out = LeftOut(below=below, above=above)
         if below + above:
             warnings.append(
-                f"of the {count} modes computed {below} below {low:g} Hz and {above} above {high:g} Hz are left out"
+                f"of the {count} modes computed {below} below {low:g} {unit_of('Hz')} and {above} above {high:g} "
+                f"{unit_of('Hz')} are left out"
             )
         if high < np.inf and not above:
-            warnings.append(f"no mode above {high:g} Hz was reached: there may be more below it; ask for more")
+            warnings.append(
+                f"no mode above {high:g} {unit_of('Hz')} was reached: there may be more below it; ask for more"
+            )
         f, vectors, others, residuals = f[kept], vectors[:, kept], others[:, kept], residuals[kept]
         rigid = int(kept[:rigid].sum())
         backward = backward[kept]

@@ -44,6 +44,7 @@ from fem_mbs.results.report import (
     StartReport,
     StepReport,
 )
+from fem_mbs.units import unit_of
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
@@ -232,8 +233,8 @@ whose energies are not finite, stops with an error."""
         h = options.duration / count_steps(step.owner, options)
         if h * highest > 2.0:
             raise ModelError(
-                f'h = {h:g} s: rule = "{options.rule}" is stable only for h below 2/w = {2.0 / highest:.4g} s, '
-                "with the highest frequency w of the model at its start",
+                f'h = {h:g} {unit_of("s")}: rule = "{options.rule}" is stable only for h below 2/w = '
+                f"{2.0 / highest:.4g} {unit_of('s')}, with the highest frequency w of the model at its start",
                 owner=step.owner,
                 remedy='take a smaller h, or rule = "midpoint"',
             )

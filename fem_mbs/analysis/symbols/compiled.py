@@ -11,6 +11,7 @@ from fem_mbs.analysis.symbols.kinds import JOINT_GLYPHS
 from fem_mbs.model.connections.joints import Joint
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.system.blocks import GROUND
+from fem_mbs.units import unit_of
 
 __all__ = ["disc_entries", "joint_entries", "mass_entries", "support_entries"]
 
@@ -57,7 +58,7 @@ def disc_entries(compiled: CompiledModel) -> list[dict[str, Any]]:
             if node not in drawn:
                 normal = model.building.rotation_matrix(node) @ vectors[k, :, 2]
                 radius = min(float(np.sqrt(2.0 * values[k, 2] / mass[k])), 0.5 * compiled.system.length)
-                text = f"{mass[k]:g} kg, polar moment {values[k, 2]:g} kg m^2"
+                text = f"{mass[k]:g} {unit_of('kg')}, polar moment {values[k, 2]:g} {unit_of('kg m^2')}"
                 entry = {"node": node, "normal": normal.tolist(), "radius": radius}
                 found.append({**entry, "name": block.label(int(k)), "text": text})
     return found
@@ -83,7 +84,7 @@ def mass_entries(compiled: CompiledModel) -> list[dict[str, Any]]:
                 point = [0.0, 0.0, 0.0]
                 if block.type.name == "director_mass3":
                     point = [float(block.par[k, block.type.column(f"M1{i + 1}")]) / float(mass[k]) for i in (1, 2, 3)]
-                found.append({"node": node, "point": point, "name": name, "text": f"{mass[k]:g} kg"})
+                found.append({"node": node, "point": point, "name": name, "text": f"{mass[k]:g} {unit_of('kg')}"})
     return found
 
 

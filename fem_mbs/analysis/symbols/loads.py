@@ -10,6 +10,7 @@ import numpy as np
 
 from fem_mbs.analysis.symbols.drawing import Drawing, some, told
 from fem_mbs.analysis.symbols.symbol import Symbol
+from fem_mbs.units import unit_of
 
 __all__ = [
     "base_excitation",
@@ -31,7 +32,7 @@ __all__ = [
 
 def _size(vector: np.ndarray, unit: str) -> str:
     """Return the size of a vector and its parts in words."""
-    parts = ", ".join(f"{v:.4g}" for v in vector)
+    parts, unit = ", ".join(f"{v:.4g}" for v in vector), unit_of(unit)
     return f"{np.linalg.norm(vector):.5g} {unit} = [{parts}] {unit}"
 
 
@@ -98,7 +99,7 @@ def pressure(said: Any, drawing: Drawing) -> Iterator[Symbol]:
             value = float(block.par[row, block.type.column("pressure")])
             into = -value * _normal(drawing.x[nodes], line)
             if np.linalg.norm(into) > 0.0:
-                said_text = f"{value:g} Pa, {text}" if isinstance(said.value, str) else text
+                said_text = f"{value:g} {unit_of('Pa')}, {text}" if isinstance(said.value, str) else text
                 yield Symbol(
                     "loads", "pressure", said.name, "pressure", said_text, [_middle(drawing, nodes)], into.tolist(),
                     turns=True, face=nodes[: 2 if line else 3].tolist(),

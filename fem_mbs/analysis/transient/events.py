@@ -34,6 +34,7 @@ from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.records import Event
 from fem_mbs.results.report import EventReport, StartReport
 from fem_mbs.solvers.stepping import layout as S
+from fem_mbs.units import unit_of
 
 __all__ = ["Events", "run_events"]
 
@@ -248,8 +249,8 @@ def run_events(
         at_once += 1
         if at_once > _AT_ONCE:
             raise AnalysisError(
-                f'at t = {t:.6g} s events follow each other without end ("{events.happened[-1].name}" is the last): '
-                "they undo each other; give them values further apart"
+                f'at t = {t:.6g} {unit_of("s")} events follow each other without end ("{events.happened[-1].name}" is '
+                "the last): they undo each other; give them values further apart"
             )
         stop, moved = events.fire(hits, stepping, chunk.record, t)
         left = t_end - t
@@ -333,7 +334,7 @@ def _go_on(events: Events, old: Stepping, new: Stepping, moved: np.ndarray) -> S
     if closing or moved.any():
         events.switching.turn(events.compiled, new.state, struck)
     new.state.past[:] = 0.0
-    new.redundancy.when = f"at t = {new.t0:.6g} s"
+    new.redundancy.when = f"at t = {new.t0:.6g} {unit_of('s')}"
     new.begin()
     if RULES[new.rule].kind == NEWMARK:
         start_rule(events.laws(), new.state, new.t0, new.h, new.weights)

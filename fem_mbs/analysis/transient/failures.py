@@ -8,6 +8,7 @@ import numpy as np
 
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
 from fem_mbs.solvers.stepping import layout as S
+from fem_mbs.units import unit_of
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.transient.stepping import Stepping
@@ -70,7 +71,7 @@ def _undefined(stepping: Stepping) -> ModelError | None:
         bad = np.flatnonzero(~np.isfinite(values))
         if bad.size:
             return ModelError(
-                f"its function is {values[bad[0]]} at t = {t[bad[0]]:.6g} s",
+                f"its function is {values[bad[0]]} at t = {t[bad[0]]:.6g} {unit_of('s')}",
                 owner=stepping.compiled.function_owner(i),
                 key="function",
                 remedy="use one that is defined there, or end the step before",

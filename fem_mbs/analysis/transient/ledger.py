@@ -10,6 +10,7 @@ from fem_mbs.analysis.transient.chunk import Chunk
 from fem_mbs.analysis.transient.rules import HOPELESS, SETTLING
 from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.errors import ConvergenceError
+from fem_mbs.units import unit_of
 
 __all__ = ["check_growth", "new_totals", "update_totals"]
 
@@ -57,7 +58,8 @@ def check_growth(stepping: Stepping, totals: dict[str, Any], chunk: Chunk) -> No
         if stepping.explicit:
             bound = "; the explicit rule is stable only for h below 2/w of the highest frequency"
         raise ConvergenceError(
-            f"{stepping.rule} steps at t = {chunk.time[row]:.6g} s (h = {stepping.h:.3g} s): the motion grows without "
+            f"{stepping.rule} steps at t = {chunk.time[row]:.6g} {unit_of('s')} (h = {stepping.h:.3g} {unit_of('s')}): "
+            "the motion grows without "
             f'bound, by energy that comes from nowhere{bound}; take a smaller h, or rule = "midpoint"'
         )
 

@@ -31,6 +31,7 @@ from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.pairing import has_pairs, pair_up, pairs_serve, restore_pairs, snapshot_pairs
 from fem_mbs.system.tangent import control
+from fem_mbs.units import unit_of
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.sensitivity.follower import Follower
@@ -190,7 +191,7 @@ class Stepping:
             if not np.isfinite(funs[:, i]).all():
                 step, column = np.argwhere(~np.isfinite(funs[:, i]))[0]
                 raise ModelError(
-                    f"its function is {funs[step, i, column]:g} at t = {(t0, tm, t1)[column][step]:g} s",
+                    f"its function is {funs[step, i, column]:g} at t = {(t0, tm, t1)[column][step]:g} {unit_of('s')}",
                     owner=self.compiled.function_owner(i),
                     key="function",
                     remedy="use one that is defined over the whole step",
@@ -200,8 +201,8 @@ class Stepping:
             if bad.size:
                 step, column = bad[0]
                 raise ModelError(
-                    f"at t = {(t0, tm, t1)[column][step]:g} s its distance would be {length + funs[step, i, column]:g}"
-                    " m, but a distance is greater than zero",
+                    f"at t = {(t0, tm, t1)[column][step]:g} {unit_of('s')} its distance would be "
+                    f"{length + funs[step, i, column]:g} {unit_of('m')}, but a distance is greater than zero",
                     owner=Owner("Joint", name),
                     remedy="change its function",
                 )
@@ -584,7 +585,9 @@ class Stepping:
     def _look_again(self, fun: np.ndarray) -> None:
         """Find the rank of the constraints at the end of a step, with its time functions (n_fun, 3)."""
         end = self._ends[self.counter[S.STEP] - 1]
-        if self.redundancy.look(self.ctl, np.repeat(fun[:, [C.T1]], 3, axis=1), self.state, f"at t = {end:.6g} s"):
+        if self.redundancy.look(
+            self.ctl, np.repeat(fun[:, [C.T1]], 3, axis=1), self.state, f"at t = {end:.6g} {unit_of('s')}"
+        ):
             self.counter[S.REFACTOR] = 1
 
     def take(self, output: S.Output, n: int, t1: np.ndarray) -> Chunk:
@@ -632,7 +635,7 @@ class Stepping:
         if redundancy.diagonal is not None and not far:
             start = np.array([self.time(self.step)])
             fun = self.evaluate(start, start, start)[0]
-            redundancy.look(self.ctl, fun, state, f"at t = {start[0]:.6g} s")
+            redundancy.look(self.ctl, fun, state, f"at t = {start[0]:.6g} {unit_of('s')}")
             modes = list(dict.fromkeys((redundancy.mode, *modes, gauge.NEAR, gauge.PLAIN)))
         first, others = modes[0], modes[1:]
         guesses = ("none",) if far else ("velocity", "none")
@@ -674,8 +677,8 @@ class Stepping:
             )
         if turn > _LONG_TURN:
             own.append(
-                f"nodes turn by up to {np.rad2deg(turn):.0f} degrees in a step (h = {self.h:.3g} s): motions of this "
-                "speed are coarse; compare with a smaller h"
+                f"nodes turn by up to {np.rad2deg(turn):.0f} degrees in a step (h = {self.h:.3g} {unit_of('s')}): "
+                "motions of this speed are coarse; compare with a smaller h"
             )
         return [*self.redundancy.warnings, *self.watcher.warnings, *own]
 
@@ -686,7 +689,7 @@ class Stepping:
     def place(self) -> str:
         """Return the name of the next step, for messages."""
         t, h = self.span()
-        return f"{self.rule} step {self.step + 1} at t = {t:.6g} s (h = {h:.3g} s)"
+        return f"{self.rule} step {self.step + 1} at t = {t:.6g} {unit_of('s')} (h = {h:.3g} {unit_of('s')})"
 
     def _fail(self, problem: int, fighting: str | None = None) -> NoReturn:
         """Raise what says why a step failed with the code ``problem``; ``fighting`` names constraints that are known

@@ -12,6 +12,7 @@ from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.blocks import Block
 from fem_mbs.system.compiled import Compiled
+from fem_mbs.units import unit_of
 
 __all__ = ["Watcher", "out_of_range"]
 
@@ -29,7 +30,7 @@ def out_of_range(compiled: Compiled, state: S.State) -> list[str]:
             if not watch.from_start and values[i, column] > watch.warn:
                 name, place = _element(block, i)
                 found.append(
-                    f'{watch.kind} "{name}": {watch.what} is {values[i, column]:.3g} {watch.unit}{place}; '
+                    f'{watch.kind} "{name}": {watch.what} is {values[i, column]:.3g} {unit_of(watch.unit)}{place}; '
                     f"{watch.remedy}"
                 )
     return found
@@ -98,8 +99,8 @@ class Watcher:
         """
         for joint in self.roots.turned(D):
             raise AnalysisError(
-                f'Joint "{joint.name}": at t = {times[-1]:.6g} s it stands turned by half a turn or so, where its '
-                "equations hold too but no motion leads; take smaller steps"
+                f'Joint "{joint.name}": at t = {times[-1]:.6g} {unit_of("s")} it stands turned by half a turn or so, '
+                "where its equations hold too but no motion leads; take smaller steps"
             )
         for block, watch, start, rows, history in self.watched:
             values = history[:, watch.history] if rows is None else table[rows, 0] - start
@@ -111,8 +112,8 @@ class Watcher:
             name, place = _element(block, i)
             if value >= watch.limit:
                 raise AnalysisError(
-                    f'{watch.kind} "{name}": {watch.what} is {value:.3g} {watch.unit}{place} at t = {time:.6g} s, the '
-                    f"limit is {watch.limit:.3g} {watch.unit}; {watch.remedy}"
+                    f'{watch.kind} "{name}": {watch.what} is {value:.3g} {unit_of(watch.unit)}{place} at t = '
+                    f"{time:.6g} {unit_of('s')}, the limit is {watch.limit:.3g} {unit_of(watch.unit)}; {watch.remedy}"
                 )
             if value > self.worst.get((name, watch.what), (0.0,))[0]:
                 self.worst[name, watch.what] = value, place, time, watch
@@ -121,6 +122,7 @@ class Watcher:
     def warnings(self) -> list[str]:
         """Return sentences for the summary."""
         return [
-            f'{watch.kind} "{name}": {what} reached {value:.3g} {watch.unit}{place} at t = {time:.6g} s; {watch.remedy}'
+            f'{watch.kind} "{name}": {what} reached {value:.3g} {unit_of(watch.unit)}{place} at t = {time:.6g} '
+            f"{unit_of('s')}; {watch.remedy}"
             for (name, what), (value, place, time, watch) in self.worst.items()
         ]

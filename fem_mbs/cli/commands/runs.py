@@ -24,6 +24,7 @@ from fem_mbs.cli.commands.common import (
 )
 from fem_mbs.decks.formats import is_deck
 from fem_mbs.errors import AnalysisError, DiskFullError, InputError, ModelError
+from fem_mbs.units import messages_in, unit_of
 
 __all__ = ["commands"]
 
@@ -158,7 +159,8 @@ def run(
             else:
                 results = run_model(loaded, folder, restart=restart, **options)
     except KeyboardInterrupt:
-        at = f" at t = {progress.last.time:.5g} s" if progress.last else ""
+        with messages_in(loaded.shown_units):
+            at = f" at t = {progress.last.time:.5g} {unit_of('s')}" if progress.last else ""
         complain(f"interrupted{at}{kept(folder)}")
         raise typer.Exit(130) from None
     except (AnalysisError, DiskFullError) as error:

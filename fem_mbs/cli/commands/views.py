@@ -34,7 +34,8 @@ def show(
     ] = None,
     png: Annotated[bool, typer.Option("--png", help="Write a still picture instead of a page.")] = False,
     step: Annotated[
-        int | None, typer.Option(help="Only this step of results, counted from 0.", show_default="all with frames")
+        int | None,
+        typer.Option(help="Only this step of results, counted from 0; -1: the last.", show_default="all with frames"),
     ] = None,
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open the page in a browser.")] = False,
     strict: Annotated[bool, STRICT] = False,
@@ -118,7 +119,9 @@ def animate(
     follow: Annotated[
         str | None, typer.Option(help="Node or body that the view follows.", show_default="the view stands")
     ] = None,
-    step: Annotated[int | None, typer.Option(help="Step, counted from 0.", show_default="the last that moves")] = None,
+    step: Annotated[
+        int | None, typer.Option(help="Step, counted from 0; -1: the last.", show_default="the last that moves")
+    ] = None,
     mode: Annotated[
         int | None,
         typer.Option(help="Mode, complex mode or buckling shape to show, counted from 1.", show_default="the first"),
@@ -184,7 +187,9 @@ def export(
 def mac(
     first: Annotated[Path, FOLDER],
     second: Annotated[Path, typer.Argument(help="Folder with the results to compare with.", show_default=False)],
-    step: Annotated[str | None, typer.Option(help="Step of modes.", show_default="the first with shapes")] = None,
+    step: Annotated[
+        str | None, typer.Option(help="Step of modes, name or number from 0.", show_default="the first with shapes")
+    ] = None,
     step_b: Annotated[
         str | None, typer.Option(help="Step of the second result.", show_default="of the same name")
     ] = None,

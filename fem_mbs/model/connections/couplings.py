@@ -14,6 +14,7 @@ from fem_mbs.model.building import Building
 from fem_mbs.model.connections.terms import component_numbers, floats, node_dofs, nodes_at, term_block
 from fem_mbs.parts.part import COMPONENTS
 from fem_mbs.system.blocks import Block, make_block
+from fem_mbs.units import unit_of
 
 __all__ = ["Coupling", "coupling_blocks"]
 
@@ -135,8 +136,8 @@ def _distributing(building: Building, c: _Coupling) -> list[Block]:
         turns = c.reference in building.rotational
         if not turns and np.abs(mean).max() > 1e-9 * size:
             raise ModelError(
-                f'"{building.node_name(c.reference)}" stands {np.linalg.norm(mean):g} m off the mean of the '
-                "nodes, so that it moves with their rotation",
+                f'"{building.node_name(c.reference)}" stands {np.linalg.norm(mean):g} {unit_of("m")} off the mean '
+                "of the nodes, so that it moves with their rotation",
                 owner=c.owner,
                 remedy="couple rotations too, or move it there",
             )

@@ -14,6 +14,7 @@ from fem_mbs.meshes.cells import DIMENSION, FACETS, facets_of
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.terms import add_rows, nodes_at, rows_of_names
 from fem_mbs.system.surfaces import closest_points
+from fem_mbs.units import unit_of
 
 __all__ = ["CyclicFaces", "CyclicSymmetry", "rows_of_faces"]
 
@@ -248,8 +249,8 @@ def _turn(
         i = int(np.argmax(match.distance / np.maximum(match.limit, 1e-300)))
         raise ModelError(
             f"{int(far.sum())} of {len(face)} nodes of face, turned by 360/{count} degrees about the axis, do not meet "
-            f'the other face: "{building.node_name(int(face[i]))}" is {match.distance[i]:.3g} m away (tolerance '
-            f"{match.limit[i]:.3g} m)",
+            f'the other face: "{building.node_name(int(face[i]))}" is {match.distance[i]:.3g} {unit_of("m")} away '
+            f"(tolerance {match.limit[i]:.3g} {unit_of('m')})",
             owner=owner,
             remedy="check sectors, axis and point, the two faces, or raise tolerance",
         )

@@ -31,6 +31,7 @@ from fem_mbs.model.connections.joint_parts import (
 from fem_mbs.model.connections.paths.profiles import curve_on_curve, point_on_curve, rolling_curves
 from fem_mbs.model.connections.paths.sliding import along_beam, cylindrical_along_beam, prismatic_along_beam
 from fem_mbs.model.connections.surfaces.discs import rolling_disc
+from fem_mbs.units import unit_of
 
 __all__ = ["JOINT_KINDS", "JointKind", "register_joint"]
 
@@ -183,7 +184,7 @@ def distance(building: Building, j: JointRequest) -> None:
     length = float(np.linalg.norm(building.global_point(node_b, off_b) - building.global_point(node_a, off_a)))
     if length <= 1e-9 * max(1.0, float(np.abs(building.positions).max())):
         raise ModelError(
-            f"its points are {length:g} m apart",
+            f"its points are {length:g} {unit_of('m')} apart",
             owner=j.owner,
             remedy=(
                 'a link needs a length: give point and point_b, or use a "'
@@ -200,7 +201,9 @@ def distance(building: Building, j: JointRequest) -> None:
 
 def screw(building: Building, j: JointRequest) -> None:
     if j.lead is None:
-        raise ModelError("a screw needs its lead, the slide per turn [m]", owner=j.owner, remedy="add lead = ...")
+        raise ModelError(
+            f"a screw needs its lead, the slide per turn [{unit_of('m')}]", owner=j.owner, remedy="add lead = ..."
+        )
     lead = building.number(j.lead, j.owner, "lead")
     if lead == 0.0:
         raise ModelError("lead = 0 lets it turn without sliding", owner=j.owner, remedy="use a revolute joint")

@@ -13,6 +13,7 @@ from fem_mbs.model.building import Building
 from fem_mbs.model.connections.spring_laws import SpringLaw
 from fem_mbs.model.records import JointCoordinate
 from fem_mbs.system.blocks import GROUND
+from fem_mbs.units import unit_of
 
 __all__ = [
     "JointEnds",
@@ -110,7 +111,7 @@ def _meeting_point(building: Building, owner: str, a: str | int, b: str | int, p
         gap = float(np.linalg.norm(found[1] - found[0]))
         if gap > 1e-9 * max(1.0, float(np.abs(found[0]).max())):
             raise ModelError(
-                f'"{a}" and "{b}" are {gap:g} m apart',
+                f'"{a}" and "{b}" are {gap:g} {unit_of("m")} apart',
                 owner=owner,
                 remedy="move one, give the point of the joint, or ask for an assembly before it",
             )

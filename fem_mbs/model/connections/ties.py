@@ -14,6 +14,7 @@ from fem_mbs.meshes.cells import DIMENSION, FACETS, facets_of
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.terms import add_rows, nodes_at
 from fem_mbs.system.surfaces import Foot, closest_points
+from fem_mbs.units import unit_of
 
 __all__ = ["Tie", "surface_of"]
 
@@ -26,7 +27,9 @@ _DUST = 1e-12
 def _left_free(building: Building, owner: str, nodes: np.ndarray, distance: np.ndarray) -> None:
     if nodes.size:
         order = np.argsort(distance)
-        names = ", ".join(f'"{building.node_name(int(nodes[i]))}" ({distance[i]:.3g} m)' for i in order[:5])
+        names = ", ".join(
+            f'"{building.node_name(int(nodes[i]))}" ({distance[i]:.3g} {unit_of("m")})' for i in order[:5]
+        )
         more = f" and {nodes.size - 5} more" if nodes.size > 5 else ""
         building.warnings.append(
             f"{owner}: {nodes.size} nodes are farther than the tolerance from the surface and stay free: {names}{more}"
@@ -149,12 +152,12 @@ class Tie(Declaration):
         if not held.any():
             i = int(foot.distance.argmin())
             raise ModelError(
-                f'none of its {len(nodes)} nodes is within {np.broadcast_to(limit, held.shape)[i]:g} m of "'
-                f'{self.master}"',
+                f"none of its {len(nodes)} nodes is within {np.broadcast_to(limit, held.shape)[i]:g} {unit_of('m')} "
+                f'of "{self.master}"',
                 owner=owner,
                 remedy=(
-                    f'the nearest, "{building.node_name(int(nodes[i]))}", is {foot.distance[i]:g} m away; move the '
-                    "parts or raise tolerance"
+                    f'the nearest, "{building.node_name(int(nodes[i]))}", is {foot.distance[i]:g} {unit_of("m")} away; '
+                    "move the parts or raise tolerance"
                 ),
             )
         _left_free(building, owner, nodes[~held], foot.distance[~held])
@@ -173,8 +176,8 @@ class Tie(Declaration):
             i = int(foot.distance[held].argmax())
             building.warnings.append(
                 f"{owner}: {int(gap.sum())} of {len(nodes)} nodes stand off the surface, most of all "
-                f'"{building.node_name(int(nodes[i]))}", by {foot.distance[held][i]:.3g} m; they resist rotations a '
-                "little, adjust moves them onto it"
+                f'"{building.node_name(int(nodes[i]))}", by {foot.distance[held][i]:.3g} {unit_of("m")}; they resist '
+                "rotations a little, adjust moves them onto it"
             )
         dim, (row, k) = building.dimension, np.nonzero(weights)
         n = len(nodes)

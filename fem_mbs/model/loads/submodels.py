@@ -26,6 +26,7 @@ from fem_mbs.model.connections.joint_parts import component_number
 from fem_mbs.model.connections.terms import add_rows
 from fem_mbs.rotations import rotation_matrices
 from fem_mbs.system.locating import locate
+from fem_mbs.units import unit_of
 
 __all__ = ["NEAR", "GlobalMotion", "Submodel", "interpolated"]
 
@@ -150,8 +151,8 @@ class Submodel(Declaration):
         if far.size:
             k = far[np.argmax((distance - allowed)[far])]
             raise ModelError(
-                f'node "{building.node_name(int(nodes[k]))}" is {distance[k]:.4g} m away from the cells of '
-                f"{motion.where}, more than {allowed[k]:.4g} m"
+                f'node "{building.node_name(int(nodes[k]))}" is {distance[k]:.4g} {unit_of("m")} away from the '
+                f"cells of {motion.where}, more than {allowed[k]:.4g} {unit_of('m')}"
                 + (f", and so are {far.size - 1} others" if far.size > 1 else ""),
                 owner=owner, key="tolerance", value=self.tolerance, remedy="move the meshes, or raise tolerance",
             )  # fmt: skip

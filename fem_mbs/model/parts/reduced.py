@@ -42,7 +42,7 @@ from fem_mbs.model.building import Building
 from fem_mbs.parts.moments import moments_of_mass
 from fem_mbs.parts.part import COMPONENTS, Interface, LoadMoments, Moments, ReducedPart
 from fem_mbs.rotations import rotation_matrices
-from fem_mbs.units import Units
+from fem_mbs.units import Units, unit_of
 
 __all__ = ["PlacedPart", "MovingPart", "Reduction", "PartLoad", "check_bases"]
 
@@ -220,7 +220,7 @@ def _chosen(building: Building, owner, shapes, squares, modes, cutoff) -> tuple[
     if kept.size == 0:
         lowest = np.sqrt(squares.min(initial=np.inf)) / (2.0 * np.pi)
         raise ModelError(
-            f"no shape is left (the lowest has {lowest:g} Hz)",
+            f"no shape is left (the lowest has {lowest:g} {unit_of('Hz')})",
             owner=owner,
             remedy="raise the cutoff, or make it a rigid body",
         )

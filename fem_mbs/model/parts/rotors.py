@@ -24,6 +24,7 @@ from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 from fem_mbs.model.parts.bodies import inertia_columns
 from fem_mbs.system.blocks import GROUND
+from fem_mbs.units import unit_of
 
 __all__ = ["Rotor", "Bearing", "Disc", "RotorAxis", "Unbalance", "across"]
 
@@ -75,7 +76,7 @@ def _rising(values, owner: str) -> list[float]:
         found = np.empty(0)
     if found.ndim != 1 or found.size == 0 or not np.isfinite(found).all() or (np.diff(found) <= 0.0).any():
         raise ModelError(
-            f"speeds = {shown(values)} must be a list of increasing numbers [rad/s]",
+            f"speeds = {shown(values)} must be a list of increasing numbers [{unit_of('rad/s')}]",
             owner=owner,
             key="speeds",
             value=values,
@@ -115,7 +116,7 @@ class RotorAxis(Declaration):
     Args:
         axis: in space its direction, about which positive speeds turn; in the plane it is across the plane.
         point: of the axis, (dimension,) [m]; None: the origin.
-        on: places whose nodes turn; "all": every node of the model so far.
+        on: places whose nodes turn, reduced parts with their interfaces; "all": every node of the model so far.
         blades: number of equal blades, for multi-blade coordinates; None: the largest number of equal sectors, 3 or
             more, that the nodes off the axis have.
 
@@ -128,7 +129,7 @@ class RotorAxis(Declaration):
     name: str = key(NAME, "by which steps call it", shows='"rotor 1", ...')
     axis: Any = key(VECTOR, "space: direction about which positive speeds turn", None)
     point: Any = key(VECTOR, "of the axis", None, shows="origin", unit="m")
-    on: Any = key(PLACES, "what turns", "all")
+    on: Any = key(PLACES, "what turns, reduced parts with their interfaces", "all")
     blades: int | None = key(
         COUNT_OF_COPIES, "number of equal blades, for multi-blade coordinates", None, shows="as found"
     )
@@ -147,7 +148,7 @@ class RotorAxis(Declaration):
         else:
             direction = building.axis(self.axis, owner)
         place = np.zeros(building.dimension) if self.point is None else building.vector(self.point, owner, "point")
-        nodes = np.unique(building.nodes_of(self.on, owner, frames=True))
+        nodes = np.unique(np.concatenate((building.nodes_of(self.on, owner, frames=True), self._interfaces(building))))
         nodes = nodes[~np.isin(nodes, building.path_nodes)]
         if nodes.size == 0:
             raise ModelError(
@@ -158,6 +159,12 @@ class RotorAxis(Declaration):
                 remedy="name parts of the rotor",
             )
         building.rotors[self.name] = Rotor(self.name, direction, place, nodes, self.blades)
+
+    def _interfaces(self, building: Building) -> np.ndarray:
+        """Return the nodes (n,) of the interfaces of reduced parts that turn: a part turns as a whole."""
+        named = self.on if isinstance(self.on, (list, tuple)) else [self.on]
+        parts = [building.reduced_parts[p] for p in named if isinstance(p, str) and p in building.reduced_parts]
+        return np.array([node for part in parts for node in part.interfaces.values()], np.int64)
 
 
 @dataclass(frozen=True, eq=False)

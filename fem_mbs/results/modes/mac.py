@@ -10,8 +10,10 @@ from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.display import html_table
 from fem_mbs.errors import ResultsError
 from fem_mbs.late import dataclass
+from fem_mbs.results.named_steps import step_named
 from fem_mbs.results.reader import Results, Step
 from fem_mbs.solvers.eigen.modal_quantities import mac as assurance
+from fem_mbs.units import Units
 
 if TYPE_CHECKING:
     import pandas
@@ -27,7 +29,7 @@ class Mac:
 
     ``matrix`` (k, l) from 0 (orthogonal) to 1 (the same shape); ``frequencies_a`` (k,), ``frequencies_b`` (l,) [Hz], of
     buckling shapes load factors [-]; ``quantity`` names them; ``nodes``: number compared; ``largest_distance`` [m]
-    between two matched nodes; ``names`` of the two steps.
+    between two matched nodes; ``names`` of the two steps; ``units`` of the first model.
     """
 
     matrix: np.ndarray
@@ -37,6 +39,7 @@ class Mac:
     nodes: int
     largest_distance: float
     names: tuple[str, str]
+    units: Units = Units()
 
     @property
     def pairs(self) -> list[tuple[int, int, float]]:
@@ -77,10 +80,11 @@ def _is_real(step: Step) -> bool:
 
 def _step(results: Results, name: str | int | None) -> Step:
     shapes = [step for step in results.steps if _is_real(step)]
-    if isinstance(name, int):
-        shapes = [step for step in shapes if step.number == name]
+    if isinstance(name, str):
+        named = step_named(results.where, shapes, name)
+        shapes = [step for step in shapes if step is named or (named is None and str(step.number) == name)]
     elif name is not None:
-        shapes = [step for step in shapes if step.name == name]
+        shapes = [step for step in shapes if step.number == name]
     shapes = [step for step in shapes if len(step.frame_times)]
     if not shapes:
         known = ", ".join(f'"{s.name}"' for s in results.steps if _is_real(s)) or "none"
@@ -108,12 +112,13 @@ def _values(step: Step) -> tuple[np.ndarray, str]:
 
 
 def _partners(
-    a: np.ndarray, b: np.ndarray, tolerance: float | None, where: str
+    a: np.ndarray, b: np.ndarray, tolerance: float | None, where: str, units: Units
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Return the nodes of the first mesh, their nearest ones in the second, and the largest distance of a matched
     pair."""
     size = float(np.ptp(a, axis=0).max())
     limit = _TOLERANCE * size if tolerance is None else tolerance
+    unit = units.told(base=True).of("m").unit
     if len(a) == len(b):
         distance = np.linalg.norm(a - b, axis=1)
         if distance.max() <= limit:
@@ -124,8 +129,10 @@ def _partners(
     near = np.flatnonzero(distance <= limit)
     if len(near) < max(1, len(a) // 2 if tolerance is None else 1):
         raise ResultsError(
-            f"MAC {where}: {len(near)} of {len(a)} nodes of the first lie within {limit:.3g} m of one of the second; "
-            f"give a larger tolerance (the nearest half lies within {np.median(distance):.3g} m), or check the units"
+            f"MAC {where}: {len(near)} of {len(a)} nodes of the first lie within {limit:.3g} {unit} of one of the "
+            "second; "
+            f"give a larger tolerance (the nearest half lies within {np.median(distance):.3g} {unit}), or check the "
+            "units"
         )
     return near, nearest[near], float(distance[near].max())
 
@@ -146,8 +153,8 @@ def mac(
 
     Args:
         results_a, results_b: of runs with shapes.
-        step_a, step_b: name or number of the steps; by default the first with shapes; step_b the name of step_a, where
-            the second result has such a step.
+        step_a, step_b: name or number of the steps; by default the first with shapes; step_b the step of the name of
+            step_a, of several the one of its number, where the second result has such a step.
         tolerance: [m] largest distance of two nodes that count as one; those of the first mesh without a partner are
             left out. By default 1e-6 of the size of the first model, of whose nodes at least half must have a partner.
 
@@ -155,17 +162,22 @@ def mac(
         ResultsError: no shapes, meshes that do not coincide, a shape in which no node moves.
     """
     first = _step(results_a, step_a)
-    if step_b is None and any(s.name == first.name and _is_real(s) for s in results_b.steps):
-        step_b = first.name
+    if step_b is None:
+        alike = [s.number for s in results_b.steps if s.name == first.name and _is_real(s)]
+        step_b = first.number if first.number in alike else first.name if alike else None
     second = _step(results_b, step_b)
     where = f'of "{results_a.directory}" and "{results_b.directory}"'
-    own, other, distance = _partners(results_a.header["nodes"], results_b.header["nodes"], tolerance, where)
+    own, other, distance = _partners(
+        results_a.header["nodes"], results_b.header["nodes"], tolerance, where, results_a.units
+    )
     A = _shapes(results_a, first)[own].reshape(3 * len(own), -1)
     B = _shapes(results_b, second)[other].reshape(3 * len(own), -1)
     for name, shapes in ((first.name, A), (second.name, B)):
         still = np.flatnonzero(~np.any(shapes, axis=0))
         if still.size:
             raise ResultsError(f'MAC {where}: in shape {still[0] + 1} of step "{name}" none of the nodes moves')
+    units = results_a.units
     values_a, quantity = _values(first)
     values_b, _ = _values(second)
-    return Mac(assurance(A, B), values_a, values_b, quantity, len(own), distance, (first.name, second.name))
+    label = units.told(base=True).label(quantity)
+    return Mac(assurance(A, B), values_a, values_b, label, len(own), distance, (first.name, second.name), units)

@@ -14,6 +14,7 @@ import numpy as np
 
 from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.errors import ResultsError
+from fem_mbs.results.named_steps import step_named
 from fem_mbs.results.reader import Results, Step
 
 __all__ = [
@@ -82,13 +83,15 @@ def shape_of(results: Any, step: str | int, number: int) -> np.ndarray:
         number: of the shape, from 1; of a step that has states 0 for the last one.
 
     Raises:
-        ResultsError: there is no such step or shape.
+        ResultsError: there is no such step or shape, or several steps have this name.
     """
-    named = [s for i, s in enumerate(results.steps, 1) if step in (s.name, i)]
-    if not named:
+    if isinstance(step, str):
+        chosen = step_named(results.where, results.steps, step, first=1)
+    else:
+        chosen = results.steps[step - 1] if 1 <= step <= len(results.steps) else None
+    if chosen is None:
         known = ", ".join(f'"{s.name}"' for s in results.steps)
         raise ResultsError(f"{results.where}: there is no step {step}; there are {known}")
-    chosen = named[0]
     frames = np.asarray(chosen.frames["displacement"])
     if not 0 <= number <= len(frames) or not len(frames):
         raise ResultsError(

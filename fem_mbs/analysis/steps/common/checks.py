@@ -12,6 +12,7 @@ from fem_mbs.analysis.transient.rules import RULES
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.declarations.steps import PlannedStep, step_kind
 from fem_mbs.errors import ModelError
+from fem_mbs.units import unit_of
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
@@ -116,8 +117,8 @@ def rotor_of(model: Model, name: str, owner: str) -> Rotor:
 
 
 def check_named(step: PlannedStep, model: Model, option: str) -> str:
-    """Refuse the name of a step that does not stand before this one, or was made about another state; return the
-    preload that the named step is about.
+    """Refuse the name of a step that does not stand before this one, that several steps before it have, or that was
+    made about another state; return the preload that the named step is about.
 
     Raises:
         ModelError: naming the step, the option and what it may be.
@@ -128,6 +129,11 @@ def check_named(step: PlannedStep, model: Model, option: str) -> str:
     for other in model.steps[: step.number]:
         kind = step_kind(other.kind)
         if option in kind.carries:
+            if other.name == wanted and wanted in earlier:
+                raise ModelError(
+                    f'{option} = "{wanted}": several steps before it have this name',
+                    owner=step.owner, key=option, value=wanted, remedy="give each of them a name of its own",
+                )  # fmt: skip
             earlier[other.name] = other.options.get("preload", "")
         elif not kind.linear and wanted in earlier:
             moved = other.name
@@ -265,7 +271,8 @@ def count_steps(owner: str, options: TimeSteps) -> int:
     ratio = options.duration / options.h
     if not ratio <= _MOST_STEPS:
         raise ModelError(
-            f"duration = {options.duration:g} s in steps of h = {options.h:g} s makes {ratio:.3g} steps",
+            f"duration = {options.duration:g} {unit_of('s')} in steps of h = {options.h:g} {unit_of('s')} makes "
+            f"{ratio:.3g} steps",
             owner=owner,
             remedy=f"at most {_MOST_STEPS:g} can be made: take a larger h",
         )
@@ -273,7 +280,8 @@ def count_steps(owner: str, options: TimeSteps) -> int:
     if n < 1 or abs(ratio - n) > 1e-6 * max(1.0, ratio):
         whole_steps = max(1, math.ceil(ratio))
         raise ModelError(
-            f"duration = {options.duration:g} s is not a whole number of steps h = {options.h:g} s",
+            f"duration = {options.duration:g} {unit_of('s')} is not a whole number of steps h = {options.h:g} "
+            f"{unit_of('s')}",
             owner=owner,
             remedy=f"take h = {options.duration / whole_steps:.9g}",
         )
@@ -336,7 +344,7 @@ def outside_tables(compiled: CompiledModel, speeds: Any) -> list[str]:
             low, high = block.par[i, first + 1], block.par[i, first + 1 + ROW * (rows - 1)]
             if rows > 1 and (speeds[0] < low or speeds[-1] > high):
                 out.append(
-                    f'the table of bearing "{block.label(i)}" goes from {low:g} to {high:g} rad/s; beyond it has '
-                    "constant values"
+                    f'the table of bearing "{block.label(i)}" goes from {low:g} to {high:g} {unit_of("rad/s")}; beyond '
+                    "it has constant values"
                 )
     return out

@@ -10,7 +10,7 @@ import numpy as np
 from fem_mbs.analysis.steps.common.checks import check_harmonics, check_turning, outside_tables
 from fem_mbs.analysis.steps.common.options import PERIODIC, Speeds, any_frame_key, harmonics_key
 from fem_mbs.analysis.steps.common.values import COUNT, listed, spread
-from fem_mbs.analysis.steps.common.words import counted
+from fem_mbs.analysis.steps.common.words import counted, rounding_of_rotation
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import RATIOS
 from fem_mbs.declarations.steps import PlannedStep, StepKind
@@ -18,10 +18,11 @@ from fem_mbs.errors import ModelError
 from fem_mbs.late import dataclass
 from fem_mbs.records import Record, entry
 from fem_mbs.results.report import StepReport
+from fem_mbs.units import unit_of
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
-    from fem_mbs.analysis.rotors.campbell import Critical
+    from fem_mbs.analysis.rotors.campbell import Branches, Critical
     from fem_mbs.model.model import Model
 
 __all__ = ["Campbell", "CampbellReport", "CriticalSpeed", "KIND", "Options", "WhirlBranch"]
@@ -131,7 +132,8 @@ eigenproblem in the speed, gives for them (`direct`)."""
         check_harmonics(step.owner, options.frame, options.harmonics)
         if options.frame == PERIODIC and min(options.speeds) <= 0.0:
             raise ModelError(
-                f"speeds begin at {min(options.speeds):g} rad/s; a rotor at rest has no turn to count harmonics of",
+                f"speeds begin at {min(options.speeds):g} {unit_of('rad/s')}; a rotor at rest has no turn to count "
+                "harmonics of",
                 owner=step.owner, key="speeds", remedy='begin above 0, or take another frame than "periodic"',
             )  # fmt: skip
         check_turning(step, context)
@@ -175,7 +177,7 @@ eigenproblem in the speed, gives for them (`direct`)."""
             biorthogonality=max(s.biorthogonality for s in found.spectra),
             seconds=round(perf_counter() - began, 4),
             warnings=[
-                *_warnings(found.lost, critical, frame), *_changing(unsettled(spinning, found)),
+                *_warnings(found.lost, critical, frame), *_rounded(found), *_changing(unsettled(spinning, found)),
                 *outside_tables(context.compiled, speeds),
                 *out_of_range(context.compiled.system, spinning.steady(max(speeds, key=abs)).state),
             ],
@@ -201,9 +203,20 @@ def _critical_entry(c: Critical) -> CriticalSpeed:
     )  # fmt: skip
 
 
+def _rounded(found: Branches) -> Iterator[str]:
+    """Yield a warning where rounding of inertia forces leaves branches few digits."""
+    from fem_mbs.solvers.eigen.modal_quantities import FEW_DIGITS
+
+    most = np.abs(found.values).max(axis=0, initial=0.0)
+    shares = [spectrum.lost(float(size)) for spectrum, size in zip(found.spectra, most, strict=True)]
+    k = int(np.argmax(shares))
+    if shares[k] > FEW_DIGITS:
+        yield f"digits of branches are lost: {rounding_of_rotation(float(found.speeds[k]), shares[k])}"
+
+
 def _changing(found: list[tuple[int, float]]) -> list[str]:
     return [
-        f"branch {b + 1} changes with more harmonics of the turn at {at[0]:g} rad/s"
+        f"branch {b + 1} changes with more harmonics of the turn at {at[0]:g} {unit_of('rad/s')}"
         + (f" and {len(at) - 1} more speeds" if len(at) > 1 else "")
         + "; give more harmonics"
         for b in sorted({b for b, _ in found})
@@ -216,7 +229,7 @@ def _warnings(lost: list[tuple[int, float]], critical: list[Critical], frame: st
     for b in sorted({b for b, _ in lost}):
         at = [speed for branch, speed in lost if branch == b]
         out.append(
-            f"branch {b + 1} could not be told from others at {at[0]:g} rad/s"
+            f"branch {b + 1} could not be told from others at {at[0]:g} {unit_of('rad/s')}"
             + (f" and {len(at) - 1} more speeds" if len(at) > 1 else "")
             + "; take smaller intervals there"
         )
@@ -224,12 +237,13 @@ def _warnings(lost: list[tuple[int, float]], critical: list[Critical], frame: st
         undamped = abs(c.value.real) <= 1e-8 * abs(c.value)
         if c.direct is not None and undamped and abs(c.direct - c.speed) > _TOLERANCE * c.speed:
             out.append(
-                f"the critical speed {c.speed:.9g} rad/s is {c.direct.real:.9g} by the direct search; take smaller "
-                "intervals"
+                f"the critical speed {c.speed:.9g} {unit_of('rad/s')} is {c.direct.real:.9g} by the direct search; "
+                "take smaller intervals"
             )
         if c.branch is None and c.whirl != "none":
             out.append(
-                f"the critical speed {c.speed:.9g} rad/s lies on no branch that was followed; ask for more modes"
+                f"the critical speed {c.speed:.9g} {unit_of('rad/s')} lies on no branch that was followed; ask for "
+                "more modes"
             )
     if frame == "rotating":
         out.append(

@@ -19,6 +19,7 @@ from fem_mbs.errors import ModelError
 from fem_mbs.late import dataclass
 from fem_mbs.records import Record, entry
 from fem_mbs.results.report import StepReport
+from fem_mbs.units import unit_of
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
@@ -178,8 +179,8 @@ def _orbits(others: tuple[float, float]) -> list[str]:
     if share <= _ELLIPSE:
         return []
     return [
-        f"other harmonics of the turn move by up to {100.0 * share:.2g} % of the first, at {speed:g} rad/s; amplitudes "
-        "and phases are those of the first"
+        f"other harmonics of the turn move by up to {100.0 * share:.2g} % of the first, at {speed:g} "
+        f"{unit_of('rad/s')}; amplitudes and phases are those of the first"
     ]
 
 

@@ -129,6 +129,7 @@ def _entries(conv: Conversion, name: str, command: Command, rectangular: bool = 
     if kind not in (1, 2, 3, 4):
         raise ModelError(f"DMIG {name}: TIN = {kind} is none of 1 to 4", place=head.where)
     out = []
+    seen: set[tuple[int, int]] = set()
     for card, given in columns:
         column = given[0] if rectangular else _component(conv, card, given[0], given[1] if len(given) > 1 else None)
         rest = given[3:]
@@ -140,7 +141,15 @@ def _entries(conv: Conversion, name: str, command: Command, rectangular: bool = 
                 raise ModelError(f"DMIG {name}: {a} is no number", place=card.where)
             if kind > 2 and b:
                 raise UnsupportedError(f"DMIG {name} is complex, which is not supported", place=card.where)
-            out.append((card, column, _component(conv, card, g, c), float(a)))
+            row = _component(conv, card, g, c)
+            if (column, row) in seen:
+                raise ModelError(
+                    f"DMIG {name}: the term in row {g}, {c or 0} of column {given[0]}, "
+                    f"{given[1] if len(given) > 1 and given[1] else 0} is given twice", place=card.where,
+                    remedy="remove one, or give their sum",
+                )  # fmt: skip
+            seen.add((column, row))
+            out.append((card, column, row, float(a)))
     return head, out
 
 
@@ -163,8 +172,9 @@ def _matrix(conv: Conversion, name: str, command: Command) -> csr_matrix:
     symmetric = head["words"][1] == 6
     total: dict[tuple[int, int], float] = {}
     for card, j, i, value in entries:
-        if (i, j) in total or (symmetric and (j, i) in total):
-            raise ModelError(f"DMIG {name}: an entry is given twice", place=card.where)
+        if symmetric and (j, i) in total:
+            raise ModelError(f"DMIG {name}: a term is given twice, in both triangles", place=card.where,
+                             remedy="give one triangle, or the form 1")  # fmt: skip
         total[i, j] = value
     if symmetric:
         total |= {(j, i): value for (i, j), value in list(total.items())}

@@ -23,6 +23,7 @@ from fem_mbs.functions.expressions import Expression, compile_expression
 from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.paths.splines import Spline, fitted, through
+from fem_mbs.units import unit_of
 
 __all__ = ["Curve"]
 
@@ -130,7 +131,10 @@ class Curve(Declaration):
             gap = float(np.linalg.norm(ends[1] - ends[0]))
             if gap > 1e-9 * float(np.ptp(place(np.linspace(low, high, 65)), axis=0).max()):
                 raise ModelError(
-                    f"its ends are {gap:g} m apart", owner=owner, key="closed", remedy="let range span one turn"
+                    f"its ends are {gap:g} {unit_of('m')} apart",
+                    owner=owner,
+                    key="closed",
+                    remedy="let range span one turn",
                 )
             _check_kinks(parts, np.array([low]), high - low, owner, high)
         return fitted(owner, place, breaks, self.closed)

@@ -10,6 +10,7 @@ from fem_mbs.errors import ModelError
 from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.joint_parts import JointRequest
+from fem_mbs.units import unit_of
 
 __all__ = ["Line", "find_place", "line_at", "line_of", "smoothed"]
 
@@ -215,7 +216,7 @@ def find_place(building: Building, j: JointRequest, line: Line, point: np.ndarra
     if gap > max(near, 1e-9 * max(float(line.start[-1]), float(np.abs(point).max()))):
         what = f'"{j.a}"' if isinstance(j.a, str) else "its nodes"
         raise ModelError(
-            f"its point is {gap:g} m off the line of {what}",
+            f"its point is {gap:g} {unit_of('m')} off the line of {what}",
             owner=j.owner,
             remedy="move it, or give the point that slides",
         )

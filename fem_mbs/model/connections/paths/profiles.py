@@ -10,6 +10,7 @@ from fem_mbs.model.connections.joint_parts import JointRequest, check_different,
 from fem_mbs.model.connections.paths.sliding import add_ways, drive_way
 from fem_mbs.model.connections.paths.splines import Spline, fitted, self_crossing
 from fem_mbs.system.blocks import GROUND
+from fem_mbs.units import unit_of
 
 __all__ = ["curve_on_curve", "point_on_curve", "rolling_curves"]
 
@@ -68,7 +69,7 @@ def _profiles(building: Building, j: JointRequest) -> float:
     size = max(min(curve.length for curve in curves), 1e-300)
     if abs(gap) > 1e-7 * size and building.assembling is None:
         raise ModelError(
-            f"its profiles are {abs(gap):g} m apart, or cut into each other by this, at {_at(places[0])}",
+            f"its profiles are {abs(gap):g} {unit_of('m')} apart, or cut into each other by this, at {_at(places[0])}",
             owner=j.owner,
             remedy="move one until they touch, give a point near the contact, or ask for an assembly before it",
         )  # fmt: skip
@@ -139,7 +140,8 @@ def _offset_curve(building: Building, j: JointRequest, curve: Spline, at: np.nda
         k = int(room.argmin())
         bend = 1.0 / abs(float(curve.curvature(places[[k]])[0]))
         raise ModelError(
-            f'a roller of radius {radius:g} m does not fit into curve "{j.curve}", which bends with {bend:g} m at '
+            f'a roller of radius {radius:g} {unit_of("m")} does not fit into curve "{j.curve}", which bends with '
+            f'{bend:g} {unit_of("m")} at '
             f"{_at(curve(places[[k]])[0])}",
             owner=j.owner, key="radius", value=radius, remedy="make the roller smaller or the curve rounder",
         )  # fmt: skip
@@ -155,7 +157,8 @@ def _offset_curve(building: Building, j: JointRequest, curve: Spline, at: np.nda
     crossing = self_crossing(found)
     if crossing is not None:
         raise ModelError(
-            f'the path of a roller of radius {radius:g} m on curve "{j.curve}" crosses itself at {_at(crossing)}: the '
+            f'the path of a roller of radius {radius:g} {unit_of("m")} on curve "{j.curve}" crosses itself at '
+            f'{_at(crossing)}: the '
             "curve is too narrow for it", owner=j.owner, key="radius", value=radius, remedy="make the roller smaller",
         )  # fmt: skip
     return found
@@ -163,9 +166,9 @@ def _offset_curve(building: Building, j: JointRequest, curve: Spline, at: np.nda
 
 def _check_gap(building: Building, j: JointRequest, curve: Spline, gap: float) -> None:
     if gap > 1e-7 * curve.length and building.assembling is None:
-        roller = "" if j.radius is None else f" a roller's radius of {j.radius:g} m beside"
+        roller = "" if j.radius is None else f" a roller's radius of {j.radius:g} {unit_of('m')} beside"
         raise ModelError(
-            f'its point is {gap:g} m off{roller or " the"} curve "{j.curve}"', owner=j.owner,
+            f'its point is {gap:g} {unit_of("m")} off{roller or " the"} curve "{j.curve}"', owner=j.owner,
             remedy="move it, give the point that slides, or ask for an assembly before it",
         )  # fmt: skip
 

@@ -14,6 +14,7 @@ from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 from fem_mbs.system.near_parts import TubePairing
 from fem_mbs.system.pairing import Pairing
+from fem_mbs.units import unit_of
 
 __all__ = [
     "MARGIN",
@@ -113,7 +114,8 @@ def spaced_places(said: Any, owner: Owner, line: Line, spacing: float) -> Places
     longest = float(line.length.max())
     if longest / spacing > _MOST_PLACES:
         raise ModelError(
-            f"an element of {longest:g} m has more than {_MOST_PLACES} places that are {spacing:g} m apart",
+            f"an element of {longest:g} {unit_of('m')} has more than {_MOST_PLACES} places that are {spacing:g} "
+            f"{unit_of('m')} apart",
             owner=owner, key="spacing", value=said.spacing, remedy="give a larger spacing, or shorter elements",
         )  # fmt: skip
     return places_on(line, spacing)

@@ -28,6 +28,7 @@ from fem_mbs.model.building import Building
 from fem_mbs.model.connections.actuators.coordinates import law_of_time
 from fem_mbs.model.connections.surfaces.pairs import force_table
 from fem_mbs.model.records import StateVariable
+from fem_mbs.units import unit_of
 
 __all__ = ["Tyre"]
 
@@ -316,7 +317,8 @@ class Tyre(Declaration):
         pieces = max(int(np.ceil(length / spacing * (1.0 - 1e-12))), 3)
         if pieces > _MOST_PIECES:
             raise ModelError(
-                f"{length:g} m have more than {_MOST_PIECES} places that are {spacing:g} m apart", owner=owner,
+                f"{length:g} {unit_of('m')} have more than {_MOST_PIECES} places that are {spacing:g} {unit_of('m')} "
+                "apart", owner=owner,
                 key="spacing", value=self.spacing, remedy="give a larger spacing",
             )  # fmt: skip
         x = np.linspace(0.0, length, pieces + 1)
@@ -330,6 +332,6 @@ class Tyre(Declaration):
         height = float(normal @ (building.global_point(node, centre) - origin))
         if height <= 0.0:
             raise ModelError(
-                f"the centre of the wheel is {-height:g} m below the road", owner=owner,
+                f"the centre of the wheel is {-height:g} {unit_of('m')} below the road", owner=owner,
                 remedy="move the wheel or the road, or turn its normal",
             )  # fmt: skip

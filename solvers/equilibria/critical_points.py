@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.errors import AnalysisError, ConvergenceError
-from fem_mbs.solvers.stepping.path_steps import (
+from fem_mbs.solvers.equilibria.path_steps import (
     LONG,
     STRAIGHT,
     Critical,

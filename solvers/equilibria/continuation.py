@@ -28,8 +28,8 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.errors import AnalysisError, ConvergenceError
-from fem_mbs.solvers.stepping.critical_points import branching, find_corner, find_critical, switch_branch, told_jump
-from fem_mbs.solvers.stepping.path_steps import (
+from fem_mbs.solvers.equilibria.critical_points import branching, find_corner, find_critical, switch_branch, told_jump
+from fem_mbs.solvers.equilibria.path_steps import (
     BEND,
     FINE,
     LONG,

@@ -35,7 +35,7 @@ _HOME = 0.1  # how far this may lead
 
 
 class Problem(Protocol):
-    """An equilibrium problem with a present configuration, as in `fem_mbs.solvers.stepping.path_steps`."""
+    """An equilibrium problem with a present configuration, as in `fem_mbs.solvers.equilibria.path_steps`."""
 
     weight: np.ndarray
 

@@ -1,11 +1,11 @@
 """One step along an equilibrium path: prediction, correction, and whether it has stayed on the path.
 
-A step is found from the last point by Newton-Raphson on R(u, f) = 0 and one condition; see
-`fem_mbs.solvers.stepping.continuation`.  Newton-Raphson may land elsewhere than on the path: a step that is much longer
-than asked for, or longer than the tangents at both of its ends say, that turns back, or within which the count changes
-although the path between does not hold together, is refused and made shorter.  A step of arc length may also end behind
-a narrow bend and go on backwards from there.  The sign of df times that of the determinant stays along a path, but for
-bifurcations: a step that disagrees, and one at whose end the tangent has turned far, is refused too.
+A step is found from the last point by Newton-Raphson on R(u, f) = 0 and one condition; see `continuation`.
+Newton-Raphson may land elsewhere than on the path: a step that is much longer than asked for, or longer than the
+tangents at both of its ends say, that turns back, or within which the count changes although the path between does not
+hold together, is refused and made shorter.  A step of arc length may also end behind a narrow bend and go on backwards
+from there.  The sign of df times that of the determinant stays along a path, but for bifurcations: a step that
+disagrees, and one at whose end the tangent has turned far, is refused too.
 """
 
 from __future__ import annotations
