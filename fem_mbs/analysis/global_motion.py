@@ -65,7 +65,13 @@ def _step_of(results: Results, step: str) -> Step:
             raise ModelError(f"{results.where} has no step with displacements",
                              remedy=f"run one of {kinds}")  # fmt: skip
         return usable[-1]
-    found = next((s for s in results.steps if s.name == step), None)
+    called = [s for s in results.steps if s.name == step]
+    if len(called) > 1:
+        numbers = ", ".join(f'"{number}"' for number, s in enumerate(results.steps, 1) if s.name == step)
+        raise ModelError(
+            f'{results.where} has {len(called)} steps "{step}"', key="step", value=step, remedy=f"give a number, {numbers}"
+        )
+    found = called[0] if called else None
     if found is None and step.isdecimal() and 1 <= int(step) <= len(results.steps):
         found = results.steps[int(step) - 1]
     if found is None:

@@ -277,14 +277,17 @@ class Results(Shown):
         """Return a step, given its number (from 0; -1: the last) or its name.
 
         Raises:
-            ResultsError: there is none.
+            ResultsError: there is none, or several have this name.
         """
         if isinstance(step, str):
-            found = next((item for item in self.steps if item.name == step), None)
-            if found is None:
+            found = [item for item in self.steps if item.name == step]
+            if not found:
                 known = ", ".join(f'"{item.name}"' for item in self.steps) or "none"
                 raise ResultsError(f'{self.where}: no step "{step}": there are {known}')
-            return found
+            if len(found) > 1:
+                numbers = ", ".join(str(number) for number, item in enumerate(self.steps) if item.name == step)
+                raise ResultsError(f'{self.where}: {len(found)} steps are called "{step}": give a number, {numbers}')
+            return found[0]
         if not -len(self.steps) <= step < len(self.steps):
             raise ResultsError(f"{self.where}: {len(self.steps)} steps, no number {step}")
         return self.steps[step]

@@ -77,6 +77,8 @@ def _is_real(step: Step) -> bool:
 
 def _step(results: Results, name: str | int | None) -> Step:
     shapes = [step for step in results.steps if _is_real(step)]
+    if isinstance(name, str) and name.isdecimal() and all(step.name != name for step in shapes):
+        name = int(name)
     if isinstance(name, int):
         shapes = [step for step in shapes if step.number == name]
     elif name is not None:
@@ -86,6 +88,11 @@ def _step(results: Results, name: str | int | None) -> Step:
         known = ", ".join(f'"{s.name}"' for s in results.steps if _is_real(s)) or "none"
         asked = "" if name is None else f" {name!r}"
         raise ResultsError(f"{results.where}: no step{asked} with shapes: there are {known}")
+    if isinstance(name, str) and len(shapes) > 1:
+        numbers = " or ".join(str(step.number) for step in shapes)
+        raise ResultsError(
+            f'{results.where}: {len(shapes)} steps with shapes are called "{name}": give the number {numbers}'
+        )
     return shapes[0]
 
 
@@ -155,8 +162,8 @@ def mac(
         ResultsError: no shapes, meshes that do not coincide, a shape in which no node moves.
     """
     first = _step(results_a, step_a)
-    if step_b is None and any(s.name == first.name and _is_real(s) for s in results_b.steps):
-        step_b = first.name
+    if step_b is None:
+        step_b = next((s.number for s in results_b.steps if s.name == first.name and _is_real(s)), None)
     second = _step(results_b, step_b)
     where = f'of "{results_a.directory}" and "{results_b.directory}"'
     own, other, distance = _partners(results_a.header["nodes"], results_b.header["nodes"], tolerance, where)

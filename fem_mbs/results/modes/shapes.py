@@ -82,12 +82,15 @@ def shape_of(results: Any, step: str | int, number: int) -> np.ndarray:
         number: of the shape, from 1; of a step that has states 0 for the last one.
 
     Raises:
-        ResultsError: there is no such step or shape.
+        ResultsError: there is no such step or shape, or several steps have the name.
     """
     named = [s for i, s in enumerate(results.steps, 1) if step in (s.name, i)]
     if not named:
         known = ", ".join(f'"{s.name}"' for s in results.steps)
         raise ResultsError(f"{results.where}: there is no step {step}; there are {known}")
+    if len(named) > 1:
+        numbers = " or ".join(str(i) for i, s in enumerate(results.steps, 1) if s.name == step)
+        raise ResultsError(f'{results.where}: {len(named)} steps are called "{step}"; give the number {numbers}')
     chosen = named[0]
     frames = np.asarray(chosen.frames["displacement"])
     if not 0 <= number <= len(frames) or not len(frames):

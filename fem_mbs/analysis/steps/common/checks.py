@@ -116,8 +116,8 @@ def rotor_of(model: Model, name: str, owner: str) -> Rotor:
 
 
 def check_named(step: PlannedStep, model: Model, option: str) -> str:
-    """Refuse the name of a step that does not stand before this one, or was made about another state; return the
-    preload that the named step is about.
+    """Refuse the name of a step that does not stand before this one, of several steps, or of one that was made about
+    another state; return the preload that the named step is about.
 
     Raises:
         ModelError: naming the step, the option and what it may be.
@@ -125,9 +125,11 @@ def check_named(step: PlannedStep, model: Model, option: str) -> str:
     wanted = getattr(step.options, option)
     earlier: dict[str, str] = {}
     moved = ""
+    count = 0
     for other in model.steps[: step.number]:
         kind = step_kind(other.kind)
         if option in kind.carries:
+            count += other.name == wanted
             earlier[other.name] = other.options.get("preload", "")
         elif not kind.linear and wanted in earlier:
             moved = other.name
@@ -140,6 +142,11 @@ def check_named(step: PlannedStep, model: Model, option: str) -> str:
             owner=step.owner,
             remedy=f"there are {', '.join(earlier) or 'none'}",
         )
+    if count > 1:
+        raise ModelError(
+            f'{option} = "{wanted}" is the name of {count} steps before it', owner=step.owner,
+            remedy="give each a name of its own",
+        )  # fmt: skip
     if moved and option != "basis":
         raise ModelError(
             f'{option} = "{wanted}": step "{moved}" has moved the model since',
