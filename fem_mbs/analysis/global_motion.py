@@ -69,7 +69,10 @@ def _step_of(results: Results, step: str) -> Step:
     if len(called) > 1:
         numbers = ", ".join(f'"{number}"' for number, s in enumerate(results.steps, 1) if s.name == step)
         raise ModelError(
-            f'{results.where} has {len(called)} steps "{step}"', key="step", value=step, remedy=f"give a number, {numbers}"
+            f'{results.where} has {len(called)} steps "{step}"',
+            key="step",
+            value=step,
+            remedy=f"give a number, {numbers}",
         )
     found = called[0] if called else None
     if found is None and step.isdecimal() and 1 <= int(step) <= len(results.steps):

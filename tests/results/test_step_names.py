@@ -28,7 +28,7 @@ def test_a_name_of_several_steps_is_refused_and_their_numbers_hold(tmp_path):
     m.modes_step(2)
     m.modes_step(3)
     results = run(m, tmp_path / "out")
-    with pytest.raises(ResultsError, match='2 steps are called "load": give a number, 0, 1$'):
+    with pytest.raises(ResultsError, match=r'2 steps are called "load": give a number, 0, 1$'):
         results.sensor("tip", "load")
     first, second = (results.sensor("tip", number).values[-1] for number in (0, 1))
     assert second[1] == pytest.approx(2.0 * first[1], rel=1e-3)
