@@ -400,17 +400,19 @@ class Building:
         """Return those of the nodes that have a rotation of their own at the start."""
         return self.rotations.keys() & set(nodes.tolist()) if self.rotations else set()
 
-    def point(self, place: str | int, point: Any, owner: str, frames: bool = False) -> tuple[int, np.ndarray]:
+    def point(
+        self, place: str | int, point: Any, owner: str, frames: bool = False, key: str = "point"
+    ) -> tuple[int, np.ndarray]:
         """Return node and offset in its axes of a point given in global coordinates (None: the node itself);
-        ``frames`` as in `nodes_of`."""
+        ``frames`` as in `nodes_of`, ``key``: what gives the point."""
         if place == "ground":
             if point is None:
-                raise ModelError('a point of "ground" needs its coordinates', owner=owner, remedy="add point = [...]")
-            return GROUND, self.vector(point, owner, "point")
+                raise ModelError('a point of "ground" needs its coordinates', owner=owner, remedy=f"add {key} = [...]")
+            return GROUND, self.vector(point, owner, key)
         node = self.node_of(place, owner, frames)
         if point is None:
             return node, np.zeros(self.dimension)
-        offset = self.rotation_matrix(node).T @ (self.vector(point, owner, "point") - self.position(node))
+        offset = self.rotation_matrix(node).T @ (self.vector(point, owner, key) - self.position(node))
         if np.linalg.norm(offset) <= 1e-12 * max(1.0, np.abs(self.position(node)).max()):
             return node, np.zeros(self.dimension)
         if place in self.bodies:

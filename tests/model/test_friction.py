@@ -569,3 +569,15 @@ def test_copies_of_gears_keep_their_loss():
     v, image = (solution.sensor(name).values for name in ("v", "v copy"))
     assert np.abs(v).max() > 0.1
     assert np.abs(v * (-1.0, 1.0) - image).max() < 1e-10
+
+
+@pytest.mark.parametrize(("quantity", "stays"), [("normal force", False), ("sliding speed", False), ("moment", True)])
+def test_friction_of_a_screw_has_no_normal_force_to_show(quantity, stays):
+    """What presses is the multiplier of the ratio, a moment here; the other joints show a force along a unit vector."""
+    model = turning("screw")
+    model.sensor("x", "element", on="rub:angle", quantity=quantity)
+    if stays:
+        assert np.abs(solve(model).sensor("x").values).max() > 0.0
+        return
+    with pytest.raises(ModelError, match=rf'quantity = "{quantity}"; its elements have moment, angle'):
+        solve(model)

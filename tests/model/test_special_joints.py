@@ -398,3 +398,16 @@ def test_a_distance_must_not_vanish(static):
         ModelError, match=r'Joint "rope": at t = (1|1.0\d*) s its distance would be -?\d.*greater than zero'
     ):
         solve(model)
+
+
+@pytest.mark.parametrize("kind", ["spring", "motor", "distance"])
+def test_a_point_of_the_ground_is_asked_for_by_its_key(kind):
+    m = Model(2)
+    m.body("b", (1.0, 0.0), mass=1.0, inertia=1.0)
+    calls = {
+        "spring": lambda: m.spring("s", "ground", "b", stiffness=1.0),
+        "motor": lambda: m.motor("s", a="ground", b="b", force=1.0),
+        "distance": lambda: m.joint("s", "distance", "b", "ground"),
+    }
+    with pytest.raises(ModelError, match=rf"add {'point_b' if kind == 'distance' else 'point_a'} = "):
+        calls[kind]()

@@ -171,6 +171,10 @@ def test_events_that_have_no_image_are_refused():
         m.copy(["far", "mass"], suffix=" 2", translate=(0.0, 7.0))
     with pytest.raises(ModelError, match='component "x" is none of the turned copy'):
         m.copy(["mass", "push", "x", "far"], suffix=" 3", rotate={"angle": 30.0})
+    m.sensor("most", "largest displacement", on="mass", component="x")
+    m.event("wide", "most", value=0.1)
+    with pytest.raises(ModelError, match="of one component has other values there"):
+        m.copy(["mass", "push", "most", "wide"], suffix=" 4", rotate={"angle": 90.0})
 
 
 def test_reduced_parts_turn_as_their_images():

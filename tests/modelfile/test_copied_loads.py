@@ -146,3 +146,47 @@ def test_cylinders_whose_angle_counts_the_other_way_in_the_mirror():
     mine, image = (results.sensor(n).values for n in ("angle", "angle of copy"))
     assert np.abs(mine).max() > 1e-4
     np.testing.assert_allclose(image, -mine, rtol=1e-6, atol=1e-9)
+
+
+def test_stress_sensors_look_at_the_images_of_their_fibres():
+    how, _ = MOVES["mirror"]
+    m = Model(3)
+    m.material("rubber", 2e9, 0.3, 2000.0)
+    m.section("bar", "rectangle", width=0.02, height=0.03, centroid=(0.003, 0.002))
+    m.line("rod", (0.0, 0.0, 0.0), (0.2, 0.5, 0.3), 3)
+    m.beams("rod", "rod", "bar", "rubber", orientation=(0.0, 0.3, 1.0))
+    m.fix("rod:start")
+    m.force("push", "rod:end", (1.0, 2.0, 3.0))
+    fibres = {"corner": "top right", "side": "left", "point": [0.004, 0.007]}
+    for name, fibre in fibres.items():
+        m.sensor(name, "stress", on="rod", fibre=fibre)
+    m.sensor("both", "stress envelope", on="rod", fibres=list(fibres.values()))
+    m.copy(["rod", "push", "support.1", *fibres, "both"], prefix="copy ", **how)
+    m.linear_static_step()
+    results = solve(m)
+    for name in (*fibres, "both"):
+        mine, image = (results.sensor(n).values[-1] for n in (name, f"copy {name}"))
+        assert abs(mine[0]) > 100.0
+        np.testing.assert_allclose(image[::5], mine[::5], rtol=1e-8)
+
+
+def test_stress_sensors_in_the_plane_look_at_the_images_of_their_fibres():
+    m = Model(2)
+    m.material("steel", 2e11, 0.3, 7800.0)
+    m.section("bar", "rectangle", width=0.02, height=0.03)
+    m.line("rod", (0.0, 0.0), (1.0, 0.5), 2)
+    m.beams("rod", "rod", "bar", "steel")
+    m.fix("rod:start")
+    m.force("push", "rod:end", (10.0, 200.0))
+    m.sensor("top", "stress", on="rod", fibre="top")
+    m.sensor("point", "stress", on="rod", fibre=(0.01, 0.0))
+    m.copy(["rod", "push", "support.1", "top", "point"], prefix="copy ", mirror={"normal": (1.0, 0.0)})
+    m.copy(["top"], prefix="same ", translate=(1.0, 0.0))
+    m.copy(["point"], prefix="same ", mirror={"normal": (1.0, 0.0)})  # the beam is not copied: it stays
+    m.linear_static_step()
+    results = solve(m)
+    for name in ("top", "point"):
+        mine, image, same = (results.sensor(n).values[-1] for n in (name, f"copy {name}", f"same {name}"))
+        assert abs(mine) > 1e5
+        np.testing.assert_allclose(image, mine, rtol=1e-8)
+        np.testing.assert_array_equal(same, mine)

@@ -86,3 +86,13 @@ def test_a_step_about_one_of_two_steps_is_refused():
     model.modes_step(2, "about", preload="pull")
     with pytest.raises(ModelError, match=r'preload = "pull": several steps .* have this name.*a name of its own'):
         solve(model)
+
+
+def test_one_of_several_steps_is_meant_where_only_one_can_be():
+    model = bar()
+    model.steps.clear()
+    model.linear_static_step("bar", time=1.0)
+    model.modes_step(2, "bar")
+    model.linear_transient_step(1e-4, 1e-5, start="bar")
+    results = solve(model)
+    np.testing.assert_allclose(results.sensor("u", 2).values[0], results.sensor("u", 0).values[-1], atol=1e-15)

@@ -179,7 +179,7 @@ def constant_velocity(building: Building, j: JointRequest) -> None:
 
 def distance(building: Building, j: JointRequest) -> None:
     node_a, off_a = building.point(j.a, j.point, j.owner)
-    node_b, off_b = building.point(j.b, j.point_b, j.owner)
+    node_b, off_b = building.point(j.b, j.point_b, j.owner, key="point_b")
     check_different(j, node_a, node_b)
     length = float(np.linalg.norm(building.global_point(node_b, off_b) - building.global_point(node_a, off_a)))
     if length <= 1e-9 * max(1.0, float(np.abs(building.positions).max())):

@@ -78,6 +78,9 @@ def _image(said: EventRule, sensor: SensorRequest, column: str, c: Copying) -> t
         lock = next(d for d in c.said_of(Lock) if d.name == sensor.on)
         signed = sensor.quantity != "state"
         return column, joint_sign(c, lock.joint, lock.coordinate) if signed else 1.0, 0.0
+    if kind == "largest displacement" and getattr(sensor, "component", "size") != "size":
+        c.refuse(said, f'a "{kind}" sensor of one component has other values there',
+                 "write the copy of the event by hand")  # fmt: skip
     if kind in _SAME:
         return column, 1.0, 0.0
     frames = [getattr(sensor, key, None) for key in ("axes", "relative_to")]

@@ -538,6 +538,28 @@ def _other_chambers(said: HydraulicActuator, c: Copying) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _image_fibres(said: SensorRequest, c: Copying) -> dict[str, Any]:
+    """Return the images of the fibres that a sensor looks at: across the section axis that is opposite to the image of
+    the original's, ez, in the plane ey."""
+    on = getattr(said, "on", None)
+    if not c.movement.mirrors or not any(on in c.names.get(t, ()) for t in ("beam", "truss")):
+        return {}
+    plane = c.movement.dimension == 2
+    first, second = ("top", "bottom") if plane else ("right", "left")
+
+    def image(fibre: Any) -> Any:
+        if isinstance(fibre, str):
+            return " ".join({first: second, second: first}.get(word, word) for word in fibre.split())
+        return [-fibre[0], fibre[1]] if plane else [fibre[0], -fibre[1]]
+
+    out: dict[str, Any] = {}
+    if getattr(said, "fibre", None) is not None:
+        out["fibre"] = image(said.fibre)  # type: ignore[attr-defined]
+    if getattr(said, "fibres", None) is not None:
+        out["fibres"] = [image(fibre) for fibre in said.fibres]  # type: ignore[attr-defined]
+    return out
+
+
 def moved(said: Any, c: Copying) -> dict[str, Any]:
     """Return the keys of a declaration that follow the movement of a copy.
 
@@ -545,9 +567,10 @@ def moved(said: Any, c: Copying) -> dict[str, Any]:
         ModelError: it cannot be copied so.
     """
     if isinstance(said, SensorRequest):
-        return {
+        points = {
             n: c.movement.point(v) for n in ("point", "point_a", "point_b") if (v := getattr(said, n, None)) is not None
         }
+        return points | _image_fibres(said, c)
     out = RULES[type(said)](said, c)
     if isinstance(said, (JointSpring, Motor, HydraulicActuator)) and joint_sign(c, said.joint, said.coordinate) < 0.0:
         if isinstance(said, JointSpring):

@@ -349,8 +349,8 @@ class Spring(Declaration):
     def build(self, building: Building) -> None:
         length = self.length
         owner = building.label("Spring", self.name)
-        node_a, off_a = building.point(self.a, self.point_a, owner)
-        node_b, off_b = building.point(self.b, self.point_b, owner)
+        node_a, off_a = building.point(self.a, self.point_a, owner, key="point_a")
+        node_b, off_b = building.point(self.b, self.point_b, owner, key="point_b")
         if node_a == node_b and np.allclose(off_a, off_b):
             raise ModelError(f'both ends are the same point of "{self.a}"', owner=owner)
         if length is None:
@@ -383,6 +383,10 @@ class TorsionSpring(Declaration):
 
     ``angle`` is the relative angle at which it is free [rad]; ``axis`` (space only) its axis at the start; the
     others as for `spring`, over the angle less the free one [rad]; ``stops`` are angles since the start.
+
+    In space it belongs to parts whose axes a joint keeps aligned.  It counts the angle of one direction of b across the
+    axis, seen along the axis of a.  Where b also tilts against a by an angle t, other directions turn by up to t^2/4
+    more or less [rad], and so do those of a model that is turned at the start.
     """
 
     owner = "Torsion spring"
@@ -393,7 +397,12 @@ class TorsionSpring(Declaration):
     stiffness: float | None = key(NUMBER, "", None, shows="0", unit="N m/rad")
     damping: float = key(NUMBER, "", 0.0, unit="N m s/rad")
     angle: float = key(NUMBER, "relative angle since the start at which it is free", 0.0, unit="rad")
-    axis: Any = key(VECTOR, "space: its axis at the start", None, shows="required in space")
+    axis: Any = key(
+        VECTOR,
+        "space: its axis at the start, which a joint should keep aligned in both parts",
+        None,
+        shows="required in space",
+    )
     cubic: float = key(
         NUMBER, "k of a force k x^3, x the angle less the free angle", 0.0, kw_only=True, unit="N m/rad^3"
     )

@@ -361,7 +361,10 @@ def _facets(building: Building, owner: str, on):
         mesh, colon, name = str(place).partition(":")
         part, start = building.find("mesh", mesh, building.meshes, owner)
         if not colon:
-            known = ", ".join(f"{mesh}:{k}" for k in part.facet_sets) or "none"
+            sets = [*part.facet_sets]
+            if building.dimension == 3:  # cells of shells
+                sets += [k for k in part.cell_sets if k not in sets and any(len(c) for _, c in part.cells_of(k, 2))]
+            known = ", ".join(f"{mesh}:{k}" for k in sets) or "none"
             raise ModelError(
                 f'on = "{place}" must name a set of faces ("mesh:set")', owner=owner, remedy=f"there are {known}"
             )

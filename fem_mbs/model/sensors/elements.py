@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -52,19 +53,28 @@ class _Element(Sensor):
                     found.append((block, first))
         block, first = found[0]
         names = block.type.quantities
-        if self.quantity not in names:
+        known = self._known(names)
+        if self.quantity not in known:
             raise ModelError(
                 f"quantity = {shown(self.quantity)}",
                 owner=self.owner,
                 key="quantity",
                 value=self.quantity,
-                remedy=f"its elements have {', '.join(names)}",
+                remedy=f"its elements have {', '.join(known)}",
             )
         column = names.index(self.quantity)
         self.mid_step = self.quantity not in block.type.at_end
         self.unit = block.type.outputs[column].partition(" [")[2].rstrip("]") or "-"
         compiled.system.watch(block)
         return [(REC_OUT, block.first_output + (first + self.element) * len(names) + column)]
+
+    def _known(self, names: Sequence[str]) -> list[str]:
+        """Return the outputs that mean something: the friction of a gear, rack, rope or screw is pressed by the
+        multiplier of a ratio, which is no normal force, and its speeds are scaled."""
+        block = next((b for b in self.model.blocks if b.groups[0][0] == self.group and b.reads), None)
+        joint = None if block is None else self.model.joints.get(block.reads[0])
+        hidden = () if joint is None or joint.coupled is None else ("normal force", "sliding speed")
+        return [name for name in names if name not in hidden]
 
     def evaluate(self, values, ledger):
         return values

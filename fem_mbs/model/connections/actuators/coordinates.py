@@ -44,7 +44,7 @@ def worked_on(building: Building, owner: str, joint, coordinate, a, b, point_a, 
         )
     nodes, columns = [], {}
     for end, place, point in (("a", a, point_a), ("b", b, point_b)):
-        node, offset = building.point(place, point, owner)
+        node, offset = building.point(place, point, owner, key=f"point_{end}")
         nodes.append(node)
         columns.update({f"a{c}_{end}": float(v) for c, v in zip("xyz"[: building.dimension], offset, strict=True)})
     names = "xyz"[: building.dimension]
