@@ -99,7 +99,10 @@ def _own_load(owner: str, name: str, part: ReducedPart, load: str) -> LoadMoment
         raise ModelError(
             f'of the load "{load}" of part "{name}" only the forces at rest are known',
             owner=owner,
-            remedy="reduce the part again with this version",
+            remedy="reduce the part again with this version"
+            if part.moments is not None
+            else "its mass has no known distribution (a mass matrix or a reduced part is part of it), so "
+            "that its loads cannot move; apply them in this model",
         )
     for word in known:
         if load in word.split(" + "):
