@@ -34,6 +34,7 @@ from fem_mbs.analysis.reduction.interfaces import Boundary, make_boundary
 from fem_mbs.analysis.reduction.load_moments import load_moments
 from fem_mbs.analysis.reduction.projection import (
     gravity_forces,
+    heat_among,
     modal_damping,
     nodal_loads,
     own_damping,
@@ -192,6 +193,7 @@ def reduce_part(
     gravity = gravity_forces(linear, MR, Q)
     inertia = motions[: linear.first].T @ MR
     dim, masses, loads = linear.system.dimension, _moments(linear, Q, start), nodal_loads(linear)
+    hot = heat_among(linear, loads)
     part = ReducedPart(
         name=name or linear.compiled.model.title or "part",
         dimension=dim,
@@ -206,7 +208,7 @@ def reduce_part(
         frequencies=basis.frequencies,
         damping=damped,
         loads=unit_loads(linear, Q, loads),
-        recovery=recovery_of(linear, Q, recovery == "stress") if recovery else None,
+        recovery=recovery_of(linear, Q, recovery == "stress", loads) if recovery else None,
         moments=masses,
         load_moments={} if masses is None else load_moments(linear, Q, start, loads),
         stiffening=_stiffening(linear, boundary, Q, rigid_q, combination, start, stiffening),
@@ -217,6 +219,7 @@ def reduce_part(
             "next_hz": float(np.sqrt(basis.following) / (2.0 * np.pi)),
             **mass_properties(inertia, start),
             **_base_of(linear),
+            **({"heat": hot} if hot else {}),
             **({} if stiffening is None else {"stiffening_frame": stiffening}),
             "effective_mass": None
             if basis.rigid_modes or method in FREE_METHODS

@@ -159,7 +159,8 @@ class LinearTransient(StepKind):
         chosen(context.compiled, step.options.loads, step.owner, "loads", motions=True)
 
     def info(self, options: Any) -> dict[str, Any]:
-        return {"rule": "modal" if options.modes else options.rule, "mid_step": False, "linear": True}
+        told = {"increments": True} if options.report == INCREMENT else {}
+        return {"rule": "modal" if options.modes else options.rule, "mid_step": False, "linear": True, **told}
 
     def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> LinearTransientReport:
         from time import monotonic, perf_counter
