@@ -435,6 +435,25 @@ def test_forces_of_damped_modes_reach_the_supports():
     assert found[0].summary["steps"][0]["energy"]["closing_error_relative"] < 1e-4
 
 
+def test_an_open_ledger_of_modes_is_told():
+    """A foot that stands elsewhere when the step begins strikes a mode that the steps do not resolve."""
+    told = []
+    for jump in (0.0, 0.1):
+        m = Model(2)
+        for i in range(3):
+            m.node(f"n{i}", (float(i), 0.0))
+            m.fix(f"n{i}", ["y"])
+        m.point_mass("fast", "n1", 1e-2)
+        m.point_mass("slow", "n2", 1.0)
+        m.spring("a", "n0", "n1", stiffness=1e6)
+        m.spring("b", "n1", "n2", stiffness=100.0)
+        m.motion("quake", "n0", "x", f"{jump} + 0.1*sin(5*t)**3")
+        m.linear_transient_step(1.0, 1e-3, modes=2, damping=0.3)
+        told.append(solve(m).summary["steps"][0])
+    assert told[0]["warnings"] == [] and told[0]["energy"]["closing_error_relative"] < 0.01
+    assert any("energy ledger stays open" in text for text in told[1]["warnings"])
+
+
 def test_all_modes_agree_with_the_matrices():
     a = beam("linear_transient_step", "newmark", 1e-4, 0.1)
     b = beam("linear_transient_step", "", 1e-3, 0.1, modes=1000)
