@@ -195,6 +195,17 @@ def test_stresses_of_a_heated_slab(dim, tmp_path):
     assert spot.mises == pytest.approx(np.nanmax(results.steps[0].frames["von Mises stress [Pa]"]), rel=1e-6)
 
 
+def test_parts_of_older_versions_tell_that_heat_is_missing():
+    part = reduce_part(block(2), {"left": "rod:x0"}, modes=2, recovery="stress")
+    told = []
+    for info in (part.info, {key: value for key, value in part.info.items() if key != "heat"}):
+        m = Model(2)
+        m.reduced_part("rod", replace(part, info=info))
+        m.part_load("sun", "rod", "sun")
+        told.append([text for text in m.building.warnings if "older version" in text])
+    assert told[0] == [] and len(told[1]) == 1
+
+
 def test_heat_turns_with_its_part():
     """With fixed directions too: what it strains turns with the part; other loads that share its function do not."""
     tips = []

@@ -193,7 +193,6 @@ def reduce_part(
     gravity = gravity_forces(linear, MR, Q)
     inertia = motions[: linear.first].T @ MR
     dim, masses, loads = linear.system.dimension, _moments(linear, Q, start), nodal_loads(linear)
-    hot = heat_among(linear, loads)
     part = ReducedPart(
         name=name or linear.compiled.model.title or "part",
         dimension=dim,
@@ -219,7 +218,7 @@ def reduce_part(
             "next_hz": float(np.sqrt(basis.following) / (2.0 * np.pi)),
             **mass_properties(inertia, start),
             **_base_of(linear),
-            **({"heat": hot} if hot else {}),
+            "heat": heat_among(linear, loads),
             **({} if stiffening is None else {"stiffening_frame": stiffening}),
             "effective_mass": None
             if basis.rigid_modes or method in FREE_METHODS

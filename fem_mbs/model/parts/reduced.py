@@ -572,7 +572,13 @@ class PartLoad(Declaration):
             )  # fmt: skip
             block = building.add_block(self.name, kind, [[placed.node]], row[1:], function=index, turning=row[0])
             block.scalars = placed.scalars[None, :]
-        heat = () if placed.part.recovery is None else placed.part.recovery.heat
+        recovery = placed.part.recovery
+        if recovery is not None and recovery.stress is not None and "heat" not in placed.part.info:
+            building.warnings.append(
+                f'{owner}: part "{self.part}" is of an older version, which did not tell heat from other loads: its '
+                "stresses lack what heat strains without stress; reduce it again"
+            )
+        heat = () if recovery is None else recovery.heat
         if any(key in heat for key in keys):
             placed.heat[self.name] = scale * sum(heat[key] for key in keys if key in heat)
 
