@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from flexible_parts import beam
 from solid_meshes import box_mesh
 
 from fem_mbs import Model, solve
@@ -159,6 +160,12 @@ def test_rotations_of_beams():
     np.testing.assert_allclose(rotations(part, turn), np.tile(np.eye(3)[:, None], (1, 5, 1)), atol=1e-9)
     with pytest.raises(ModelError, match="holds no stresses"):
         stresses(part, turn)
+
+
+def test_stresses_of_beams_alone_are_refused():
+    """They are not kept, and a part without any would look as if nothing strained it."""
+    with pytest.raises(ModelError, match="solid and plane parts, and it has none; remove recovery"):
+        reduce_part(beam(2), {"root": "rod:start", "tip": "rod:end"}, modes=1, recovery="stress")
 
 
 def test_mistakes():

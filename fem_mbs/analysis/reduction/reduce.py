@@ -29,6 +29,7 @@ from scipy.sparse import bmat, csr_matrix
 
 from fem_mbs.analysis.distributed.backends import backend_named
 from fem_mbs.analysis.end_state import EndState
+from fem_mbs.analysis.fields import fields_of
 from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.analysis.reduction.interfaces import Boundary, make_boundary
 from fem_mbs.analysis.reduction.load_moments import load_moments
@@ -170,6 +171,14 @@ def reduce_part(
             "too many of its unknowns are tied by joints for a part",
             owner=Owner("Reduction"),
             remedy="reduce the flexible parts of the mechanism one by one",
+        )
+    if recovery == "stress" and not fields_of(linear.compiled).parts:
+        raise ModelError(
+            "stresses are kept at the nodes of solid and plane parts, and it has none",
+            owner=Owner("Reduction"),
+            key="recovery",
+            value=recovery,
+            remedy='remove recovery = "stress" (--stress)',
         )
     start = np.zeros(linear.system.dimension) if origin is None else linear.compiled.model.building.vector(
         origin, "Reduction", "origin"
