@@ -18,6 +18,7 @@ the rotation of the frame and, to first order, on Psi q in it: rows H_0 (the mea
 
 with the work H_0.theta (in the plane M times the change of the angle, its potential) plus rows times dq.  All are
 booked as work of loads, with the factor f(t) in the middle of a step (one-state rules: the mean of f at both ends).
+The output is that factor at the end of a step.
 
 Dofs: (x, theta) of the frame, q.  Parameters: index of the time function (negative: constant 1), whether it turns (1,
 0), then L (1 + dim + dim n, dim) and C (1 + r n, r), r = 1 or 3 rotations, row by row, in the axes of the frame if they
@@ -29,7 +30,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs.compiling.arrays import cleared, scratch
-from fem_mbs.contract import LEDGER, LOAD_WORK, ONE_STATE, RULE, SF, SK, T0, T1, TANGENT, TM, inner, kernel
+from fem_mbs.contract import LEDGER, LOAD_WORK, ONE_STATE, OUTPUT, RULE, SF, SK, T0, T1, TANGENT, TM, inner, kernel
 from fem_mbs.elements.common import time_value
 from fem_mbs.elements.flexible.body import frame_directors, frame_turn, row_in_space
 from fem_mbs.elements.kinematics import cayley_tangent, cayley_vector, cross, relative_angle
@@ -240,6 +241,9 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 
 @kernel
 def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    if job == OUTPUT:
+        for e in range(e0, e1):
+            fe[e - e0, 0] = time_value(fun, par[e, FUNCTION], T1, 1.0)
     if job != LEDGER:
         return
     dim = 2 if D.shape[2] == 2 else 3
@@ -315,5 +319,6 @@ def parameters(forces: np.ndarray, moments: np.ndarray, rotation: np.ndarray | N
 def make_type(name: str, dimension: int, modes: int) -> ElementType:
     """Return the type of a load on a body with that number of modal coordinates; all types share their kernels."""
     return ElementType(
-        name, dimension, 1, True, ("function", "turning"), _force, _report, tables=True, scalars=modes
+        name, dimension, 1, True, ("function", "turning"), _force, _report, tables=True, scalars=modes,
+        outputs=("level",), at_end=("level",),
     )  # fmt: skip

@@ -15,7 +15,7 @@ from fem_mbs.analysis.transient.chunk import LongerParts
 from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.sensors.sensor import Sensor
-from fem_mbs.results.fields import MODAL
+from fem_mbs.results.fields import HEAT, MODAL
 from fem_mbs.rotations import rotation_vectors
 from fem_mbs.solvers.stepping import layout as S
 
@@ -127,9 +127,11 @@ class Rows:
             out |= self.fields.frames(Q, chunk_frames, system.offset, moved)
         if len(self.recovered.x):
             more = self.recovered.columns(Q, V, D)
-            fields = (
-                {} if shapes else self.recovered.stresses(Q, D if about is None else np.repeat(about.D[:1], nf, axis=0))
-            )
+            fields = {}
+            if not shapes:
+                turned = D if about is None else np.repeat(about.D[:1], nf, axis=0)
+                increments = moved is not None and bool(moved["increments"])
+                fields = self.recovered.stresses(Q, turned, chunk_frames["out"], increments)
             for name, values in fields.items():
                 out.setdefault(name, np.full((nf, n, *values.shape[2:]), np.nan, np.float32))
             more |= fields
@@ -154,6 +156,8 @@ class Rows:
                 out[f"{name}/energy [J]"] = energy
         for name, placed in self.compiled.model.reduced_parts.items():
             out[f"{name}/{MODAL}"] = Q[:, system.first_scalar + placed.scalars]
+            if placed.heat and not shapes:
+                out[f"{name}/{HEAT}"] = self.recovered.levels(placed, chunk_frames["out"])
         return out
 
     def present(self, stepping: Stepping) -> tuple[np.ndarray, np.ndarray]:

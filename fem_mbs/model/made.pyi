@@ -2398,11 +2398,14 @@ class MadeCalls:
                 or several, which then act together.
             function: factor on what it is there per unit of its function (default 1.0)
             follower: forces turn with the part's frame, as pressures do; else they keep the directions that they have
-                in the part's placement at the start.  Neither turns with its deformation.
+                in the part's placement at the start.  Neither turns with its deformation.  Heat always turns with the
+                part.
             factor: times this (default 1.0)
 
         Raises:
-            ModelError: no such part or load, a part of a format without loads; a factor that is no number.
+            ModelError: no such part or load, a part of a format without loads; a factor that is no number; loads in
+                fixed
+                directions that hold heat besides.
         """
 
     def traction(
@@ -3858,13 +3861,14 @@ class MadeCalls:
         preload: str = "",
     ) -> None:
         """Add undamped modes about the state that the steps before have left (at first: the start): the ``count``
-        lowest, or with ``near`` [Hz] the nearest to a frequency, or all of a ``band`` (low, high) [Hz].
+        lowest, or with ``near`` [Hz] those of the nearest squares of frequencies, or all of a ``band`` (low, high)
+        [Hz].
 
         Args:
             name: of the step, in messages and results (default "modes")
             count: of modes (default 10)
             without: names of `[[equation]]` and `[[tie]]` that do not act in this step (default none)
-            near: frequency that the modes are to be nearest to, else the lowest [Hz]
+            near: frequency that the modes are to be nearest to, by the squares of frequencies, else the lowest [Hz]
             band: [low, high]: all modes between them, proved to be all, whatever `count` says [Hz]
             within: [low, high]: of the modes found only those between them are kept [Hz]; `left_out` of the summary
                 counts the others

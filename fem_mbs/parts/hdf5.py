@@ -26,7 +26,7 @@ FORMAT, VERSION = "fem-mbs reduced part", 1
 _ARRAYS = ("stiffness", "mass", "boundary", "rigid", "gravity", "origin", "frequencies")
 _MOMENTS = ("first", "second", "linear", "mixed", "quadratic")
 _LOAD_MOMENTS = ("forces", "couples")
-_RECOVERY = ("x", "displacement", "turning", "rotation", "stress", "stressed")
+_RECOVERY = ("x", "displacement", "turning", "rotation", "stress", "stressed", "rest")
 _PACKED = 1 << 16  # entries from which on datasets are compressed
 
 
@@ -120,6 +120,8 @@ def _write_recovery(group: h5py.Group, recovery: Recovery) -> None:
         value = getattr(recovery, key)
         if value is not None:
             _array(group, key, value)
+    if recovery.heat:
+        _table(group.create_group("heat"), recovery.heat)
     # one text of all names: a string per node would be slow
     text = json.dumps(list(recovery.names)).encode("utf-8")
     group.create_dataset("names", data=np.frombuffer(text, np.uint8), compression="gzip", fletcher32=True)
@@ -204,7 +206,8 @@ def _read_recovery(group: h5py.Group) -> Recovery:
     arrays = {key: group[key][()] if key in group else None for key in _RECOVERY}
     names = tuple(json.loads(group["names"][()].tobytes().decode("utf-8")))
     cells = tuple((kind, group[f"cells {k}"][()]) for k, kind in enumerate(json.loads(get_text(group, "cells"))))
-    return Recovery(names=names, cells=cells, **arrays)
+    heat = _read_table(group["heat"]) if "heat" in group else {}
+    return Recovery(names=names, cells=cells, heat=heat, **arrays)
 
 
 def _read_info(group: h5py.Group) -> dict[str, Any]:

@@ -127,7 +127,8 @@ class Recovery:
 
     ``x`` (N, dim) nodes [m] with their ``names``; ``displacement`` (N, dim, n) [m per unit of p]; ``turning`` (N_r,)
     nodes with rotations, ``rotation`` (N_r, 1 or 3, n) [rad]; ``cells``: (cell type, nodes (c, k)) to draw it;
-    ``stress`` (N, 6, n) [N/m^2], xx yy zz xy yz zx, averaged at the nodes ``stressed`` (N_s,), or None.
+    ``stress`` (N_s, 6, n) [N/m^2], xx yy zz xy yz zx, averaged at the nodes ``stressed`` (N_s,), or None; ``rest``
+    (N_s, 6), or None: at p = 0; ``heat``: (N_s, 6) there per unit of loads that are heat, by their names.
     """
 
     x: np.ndarray
@@ -138,6 +139,8 @@ class Recovery:
     cells: tuple[tuple[str, np.ndarray], ...] = ()
     stress: np.ndarray | None = None
     stressed: np.ndarray | None = None
+    rest: np.ndarray | None = None
+    heat: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -149,7 +152,8 @@ class ReducedPart:
     translations along the axes and unit rotations about them through ``origin`` (dim,); r = 0 where supports hold the
     part; ``gravity`` (n, dim): generalised forces of unit accelerations of gravity; ``loads``: others, by name (n,);
     ``frequencies`` (m,) [Hz] of the component modes that were kept; ``method``, ``info``: how it was made (cut-off,
-    errors, source; "base": in which units its model was, where that was told); ``moments``: of the shapes, for bodies
+    errors, source; "base": in which units its model was, where that was told; "heat": names of loads that are heat, and
+    whether nothing else is in them); ``moments``: of the shapes, for bodies
     in motion; ``stiffening``: geometric stiffness (n, n) per unit of loads, by name; ``load_moments``: what ``loads``
     are to a body in motion, by the same names.
     """

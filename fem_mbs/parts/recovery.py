@@ -6,7 +6,8 @@ blocks of instants, so that a long motion of a large mesh needs no more memory t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ __all__ = [
     "HotSpot",
     "Peaks",
     "displacements",
+    "heated_by",
     "hot_spots",
     "need_recovery",
     "peak_stresses",
@@ -102,9 +104,25 @@ def rotations(part: ReducedPart, p: ArrayLike) -> np.ndarray:
     return np.einsum("nak,mk->mna", need_recovery(part).rotation, _coordinates(part, p), optimize=True)
 
 
-def stresses(part: ReducedPart, p: ArrayLike) -> np.ndarray:
-    """Return stresses (m, N_s, 6) [N/m^2] at the nodes ``recovery.stressed`` at coordinates p (m, n)."""
-    return np.einsum("nak,mk->mna", need_recovery(part, True).stress, _coordinates(part, p), optimize=True)
+def stresses(
+    part: ReducedPart, p: ArrayLike, levels: Mapping[str, ArrayLike] | None = None, increments: bool = False
+) -> np.ndarray:
+    """Return stresses (m, N_s, 6) [N/m^2] at the nodes ``recovery.stressed`` at coordinates p (m, n).
+
+    Args:
+        levels: (m,) factors on the loads ``recovery.heat``, by their names; heat that is not named does not act.
+        increments: without those of the state in which the part was reduced.
+    """
+    recovery = need_recovery(part, True)
+    found = np.einsum("nak,mk->mna", recovery.stress, _coordinates(part, p), optimize=True)
+    for name, level in (levels or {}).items():
+        found += np.reshape(level, (-1, 1, 1)) * recovery.heat[name]
+    return found if increments or recovery.rest is None else found + recovery.rest
+
+
+def heated_by(part: ReducedPart, heat: Mapping[str, np.ndarray]) -> ReducedPart:
+    """Return a part whose stresses count other loads that are heat, (N_s, 6) [N/m^2] by name, in place of its own."""
+    return part if part.recovery is None else replace(part, recovery=replace(part.recovery, heat=heat))
 
 
 def stress_regions(recovery: Recovery) -> list[tuple[slice, np.ndarray]]:
@@ -127,18 +145,19 @@ def turned(stress: np.ndarray, R: np.ndarray) -> np.ndarray:
     return np.stack([T[..., i, j] for i, j in _TENSOR], axis=-1)
 
 
-def _blocks(part: ReducedPart, p: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+def _blocks(part: ReducedPart, p: np.ndarray, levels: Mapping[str, Any]) -> Iterator[tuple[int, np.ndarray]]:
     step = max(1, _BLOCK // max(1, 6 * len(need_recovery(part, True).stressed)))
     for first in range(0, len(p), step):
-        yield first, stresses(part, p[first : first + step])
+        some = slice(first, first + step)
+        yield first, stresses(part, p[some], {name: np.asarray(level)[some] for name, level in levels.items()})
 
 
-def peak_stresses(part: ReducedPart, p: ArrayLike) -> Peaks:
-    """Return the largest von Mises stress of every node over the instants of p (m, n)."""
+def peak_stresses(part: ReducedPart, p: ArrayLike, levels: Mapping[str, ArrayLike] | None = None) -> Peaks:
+    """Return the largest von Mises stress of every node over the instants of p (m, n); ``levels`` as of `stresses`."""
     p = _coordinates(part, p)
     nodes = need_recovery(part, True).stressed
     mises, frame = np.full(len(nodes), -np.inf), np.zeros(len(nodes), np.int64)
-    for first, block in _blocks(part, p):
+    for first, block in _blocks(part, p, levels or {}):
         here = von_mises(block)
         at = here.argmax(axis=0)
         largest = here[at, np.arange(len(nodes))]
@@ -149,8 +168,9 @@ def peak_stresses(part: ReducedPart, p: ArrayLike) -> Peaks:
 
 @analysis()
 def hot_spots(
-    part: ReducedPart, t: ArrayLike, p: ArrayLike, count: int = 10, apart: float | None = None, name: str | None = None
-) -> list[HotSpot]:
+    part: ReducedPart, t: ArrayLike, p: ArrayLike, count: int = 10, apart: float | None = None, name: str | None = None,
+    levels: Mapping[str, ArrayLike] | None = None,
+) -> list[HotSpot]:  # fmt: skip
     """Return the places of the largest von Mises stress over time, the largest first.
 
     Args:
@@ -160,6 +180,7 @@ def hot_spots(
         apart: least distance of two places [m], so that one peak is not named many times; None: a twentieth of the
             size of the part.
         name: what to call the part; None: its own name.
+        levels: (m,) factors on loads that are heat, as of `stresses`.
 
     Raises:
         ModelError: the part holds no stresses, or p and t do not fit.
@@ -172,7 +193,7 @@ def hot_spots(
     recovery = need_recovery(part, True)
     x = recovery.x
     reach = 0.05 * float(np.linalg.norm(np.ptp(x, axis=0))) if apart is None else float(apart)
-    peaks = peak_stresses(part, p)
+    peaks = peak_stresses(part, p, levels)
     left = peaks.mises.copy()
     found: list[Any] = []
     while len(found) < count and left.size:
@@ -180,7 +201,8 @@ def hot_spots(
         if not np.isfinite(left[row]):
             break
         node, frame = int(peaks.nodes[row]), int(peaks.frame[row])
-        stress = recovery.stress[row] @ p[frame]
+        now = {key: np.asarray(level)[frame] for key, level in (levels or {}).items()}
+        stress = stresses(part, p[frame], now)[0, row]
         found.append(
             HotSpot(
                 name or part.name, node, recovery.names[node], x[node], float(t[frame]), frame, float(left[row]), stress

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from fem_mbs.results.reader import Results, Step
 
 __all__ = [
+    "HEAT",
     "LINES",
     "MODAL",
     "cell_kind",
@@ -43,6 +44,8 @@ _UNITS = {"displacement": "m", "rotation": "rad", "velocity": "m/s"}
 
 #: Column of the frames with the coordinates of a reduced part, after its name and a slash.
 MODAL = "modal [m]"
+#: That with the levels of the loads that heat it, in the order of its file.
+HEAT = "heat"
 
 #: Cells of blocks that do not say theirs, by the nodes of an element.
 LINES = {1: "vertex", 2: "line", 3: "line3"}

@@ -87,6 +87,8 @@ class ModalResponse:
 
     Attributes:
         frequencies: of the modes [rad/s], (r,); ``vectors`` (n, r + s): modes and residual vectors, ``residual`` s.
+        proportions: a (r + s,) [s] and b (r + s,) [1/s], so that ratios and Rayleigh damping are forces
+            (K V a + M V b) z' of the coordinates z of the vectors V.
 
     Args:
         ratios: (j,) damping ratios of the modes, the last one for all that follow, residual vectors included.
@@ -118,8 +120,10 @@ class ModalResponse:
         self.vectors, self.residual = np.hstack((vectors, R)), R.shape[1]
         self.k, self.m = np.concatenate((values, k)), np.concatenate((np.ones(values.size), m))
         number = np.minimum(np.arange(self.k.size), max(ratios.size - 1, 0))
-        self.c = 2.0 * ratios[number] * np.sqrt(self.k * self.m) if ratios.size else np.zeros(self.k.size)
-        self.c = self.c + rayleigh[0] * self.m + rayleigh[1] * self.k
+        own = 2.0 * ratios[number] * np.sqrt(self.k * self.m) if ratios.size else np.zeros(self.k.size)
+        stiff = np.divide(own, self.k, out=np.zeros(self.k.size), where=self.k > 0.0) + rayleigh[1]
+        self.proportions = stiff, np.full(self.k.size, float(rayleigh[0]))
+        self.c = own + rayleigh[0] * self.m + rayleigh[1] * self.k
         self.C = self.vectors.T @ (C @ self.vectors) if C.count_nonzero() else None
         self.undamped = self.C is None and not self.structural and not self.c.any()
 
@@ -129,15 +133,24 @@ class ModalResponse:
         Raises:
             SingularShift: an undamped mode is excited at its frequency.
         """
-        g = self.vectors.T @ f
+        return self.vectors @ self.amplitudes(w, f, np.zeros_like(f))[0]
+
+    def amplitudes(self, w: float, f: np.ndarray, carried: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the coordinates y (r + s,) complex of the vectors as `solve`, and those that ratios and Rayleigh
+        damping see: y less the static displacements of the forces ``carried`` (n,), those of what is prescribed."""
+        at_rest = (self.vectors.T @ carried) / np.where(self.k > 0.0, self.k, np.inf)
+        y = self._coordinates(w, self.vectors.T @ f + 1j * w * self.c * at_rest)
+        return y, y - at_rest
+
+    def _coordinates(self, w: float, g: np.ndarray) -> np.ndarray:
         a = self.k * (1.0 + 1j * self.structural) + 1j * w * self.c - w * w * self.m
         zero = np.abs(a) <= _RESONANT * (self.k + w * w * self.m)
         if self.C is not None:
             with one_blas_thread():
-                return self.vectors @ scipy.linalg.solve(np.diag(a) + 1j * w * self.C, g)
+                return np.asarray(scipy.linalg.solve(np.diag(a) + 1j * w * self.C, g))
         if (zero & (np.abs(g) > _RESONANT * np.abs(g).max(initial=0.0))).any():
             raise SingularShift("An undamped mode is excited at its frequency")
-        return self.vectors @ np.where(zero, 0.0, g / np.where(zero, 1.0, a))
+        return np.where(zero, 0.0, g / np.where(zero, 1.0, a))
 
 
 def _residual_vectors(

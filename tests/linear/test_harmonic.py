@@ -235,6 +235,43 @@ def test_modes_without_residual_vectors():
     np.testing.assert_allclose(found.values[:, 0], exact, rtol=1e-9)
 
 
+@pytest.mark.parametrize("option", ["damping", "rayleigh"])
+def test_damping_of_modes_holds_on_to_supports(option):
+    """A shaken wall: the ratio of the only mode is the damper between wall and mass, which wall and mass both feel."""
+    f, found = [1.0, 3.0, 9.0], []
+    for own in (True, False):
+        m = oscillator(damper=0.0 if own else C)
+        value = {"damping": C / (2.0 * np.sqrt(K * M)), "rayleigh": (0.0, C / K)}[option]
+        m.base_excitation("quake", (1.0, 0.0), displacement=0.0, on=["wall"])
+        m.harmonic_step(f, loads=["push", "quake"], amplitudes={"quake": 0.01}, **({option: value} if own else {}))
+        found.append(solve(m))
+    for name in ("displacement", "velocity", "wall"):
+        of_modes, of_damper = (s.response(name).values[:, 0] for s in found)
+        np.testing.assert_allclose(of_modes, of_damper, rtol=1e-10)
+
+
+def test_joint_forces_of_damped_modes():
+    """Forces of supports and joints do not depend on the coordinates: a beam whole, and reduced with all its shapes."""
+    found = []
+    for part in (False, True):
+        m = Model(2)
+        if part:
+            m.reduced_part("half", reduce_part(beam(4, dimension=2), ENDS, modes=15), reference="left")
+            a, b = "half:left", "half:right"
+        else:
+            m = beam(4, dimension=2)
+            a, b = "rod:start", "rod:end"
+        m.body("tip", (1.0, 0.0), mass=0.3, inertia=1e-3)
+        m.fix(a)
+        m.joint("glue", "weld", b, "tip")
+        m.force("push", "tip", (1.0, -1.0))
+        m.sensor("held", "reaction", on=a)
+        m.sensor("glue", "reaction", on="glue")
+        m.harmonic_step([5.0, 40.0], damping=[0.02, 0.05], rayleigh=(3.0, 1e-5), cutoff=1e6)
+        found.append(np.hstack([solve(m).response(name).values for name in ("held", "glue")]))
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-7, atol=1e-9 * np.abs(found[0]).max())
+
+
 def test_intervals_and_residual_belong_to_modes():
     for option in ({"residual": False}, {"intervals": {"n": 4}}):
         with pytest.raises(ModelError, match=f"{next(iter(option))} belongs to modes"):

@@ -414,6 +414,46 @@ def test_modes_that_a_dashpot_couples():
     np.testing.assert_allclose(found["sensor/end"][:, 0], exact, atol=1e-12)
 
 
+def test_forces_of_damped_modes_reach_the_supports():
+    """A shaken foot under a mass: the ratio of the mode is the damper between both, in reactions and works."""
+    found = []
+    for own in (True, False):
+        m = Model(2)
+        m.node("foot", (0.0, 0.0))
+        m.node("end", (1.0, 0.0))
+        m.point_mass("mass", "end", 2.0)
+        m.spring("spring", "foot", "end", stiffness=200.0, damping=0.0 if own else 8.0)
+        m.fix("foot", ["y"])
+        m.fix("end", ["y"])
+        m.motion("shake", "foot", "x", "0.01*sin(15*t)")
+        m.sensor("held", "reaction", on="foot")
+        m.linear_transient_step(1.0, 1e-3, modes=1, **({"damping": 0.2} if own else {}))
+        found.append(solve(m))
+    by_modes, by_damper = (s.steps[0].series for s in found)
+    np.testing.assert_allclose(by_modes["sensor/held"], by_damper["sensor/held"], atol=1e-9)
+    np.testing.assert_allclose(by_modes["ledger"], by_damper["ledger"], atol=1e-9)
+    assert found[0].summary["steps"][0]["energy"]["closing_error_relative"] < 1e-4
+
+
+def test_an_open_ledger_of_modes_is_told():
+    """A foot that stands elsewhere when the step begins strikes a mode that the steps do not resolve."""
+    told = []
+    for jump in (0.0, 0.1):
+        m = Model(2)
+        for i in range(3):
+            m.node(f"n{i}", (float(i), 0.0))
+            m.fix(f"n{i}", ["y"])
+        m.point_mass("fast", "n1", 1e-2)
+        m.point_mass("slow", "n2", 1.0)
+        m.spring("a", "n0", "n1", stiffness=1e6)
+        m.spring("b", "n1", "n2", stiffness=100.0)
+        m.motion("quake", "n0", "x", f"{jump} + 0.1*sin(5*t)**3")
+        m.linear_transient_step(1.0, 1e-3, modes=2, damping=0.3)
+        told.append(solve(m).summary["steps"][0])
+    assert told[0]["warnings"] == [] and told[0]["energy"]["closing_error_relative"] < 0.01
+    assert any("energy ledger stays open" in text for text in told[1]["warnings"])
+
+
 def test_all_modes_agree_with_the_matrices():
     a = beam("linear_transient_step", "newmark", 1e-4, 0.1)
     b = beam("linear_transient_step", "", 1e-3, 0.1, modes=1000)

@@ -10,7 +10,8 @@ import pytest
 from flexible_parts import STEEL, beam
 from solid_meshes import box_mesh
 
-from fem_mbs import Model, ModelError, linearise, reduce_part, solve
+from fem_mbs import Model, ModelError, linearise, reduce_part, run, solve
+from fem_mbs.analysis.recovery.part_results import recover, stress_peaks
 from fem_mbs.cli.check import explain
 from fem_mbs.modelfile.read import load_model
 from fem_mbs.parts.files import read_matrix_market, write_matrix_market
@@ -163,6 +164,72 @@ def test_pressed_and_heated_slab(dim, follower):
     q = solve(m).steps[-1].series["sensor/q"][-1]
     found = m.reduced_parts["rod"].part.recovery.displacement @ q
     np.testing.assert_allclose(found, field, atol=1e-8 * np.abs(field).max())
+
+
+@DIMENSIONS
+def test_stresses_of_a_heated_slab(dim, tmp_path):
+    """Those of the whole mesh, where heat strains without stress: in the run's frames, recovered later, and peaks."""
+    found = []
+    for part in (False, True):
+        m = Model(dim) if part else block(dim)
+        if part:
+            slab = reduce_part(block(dim), {"left": "rod:x0"}, modes=ALL, recovery="stress")
+            m.reduced_part("rod", read_part(write_part(tmp_path / "slab.h5", slab)), reference="left")
+            m.part_load("snow", "rod", "snow")
+            m.part_load("sun", "rod", "sun", factor=2.0, function="t")
+        m.fix("rod:left" if part else "rod:x0")
+        if not part:
+            m.temperature("more", "rod", "40*y")
+        m.linear_static_step("warm", loads=["snow", "sun"] if part else ["snow", "sun", "more"], time=1.0)
+        m.linear_static_step("cold", loads=["snow"])
+        found.append(m)
+    whole, m = found
+    results = run(m, tmp_path / "run")
+    again = recover(results)
+    for k in range(2):
+        own = solve(whole).steps[k].frames["stress [Pa]"][-1]
+        for found in (results, again):
+            stress = found.steps[k].frames["stress [Pa]"][-1][-len(own) :]
+            np.testing.assert_allclose(stress, own, atol=1e-6 * np.abs(own).max())
+    _, spot = stress_peaks(results)[0]
+    assert spot.mises == pytest.approx(np.nanmax(results.steps[0].frames["von Mises stress [Pa]"]), rel=1e-6)
+
+
+def test_parts_of_older_versions_tell_that_heat_is_missing():
+    part = reduce_part(block(2), {"left": "rod:x0"}, modes=2, recovery="stress")
+    told = []
+    for info in (part.info, {key: value for key, value in part.info.items() if key != "heat"}):
+        m = Model(2)
+        m.reduced_part("rod", replace(part, info=info))
+        m.part_load("sun", "rod", "sun")
+        told.append([text for text in m.building.warnings if "older version" in text])
+    assert told[0] == [] and len(told[1]) == 1
+
+
+def test_heat_turns_with_its_part():
+    """With fixed directions too: what it strains turns with the part; other loads that share its function do not."""
+    tips = []
+    part = reduce_part(block(2), {"left": "rod:x0", "right": "rod:x1"}, modes=10)
+    for follower in (True, False):
+        m = Model(2)
+        m.reduced_part("rod", part, reference="left")
+        m.joint("axle", "revolute", "ground", "rod:left", function="pi/2*t")
+        m.part_load("sun", "rod", "sun", function="t", follower=follower)
+        m.sensor("tip", "position", on="rod:right")
+        m.static_step(duration=1.0, increments=2)
+        tips.append(solve(m).steps[-1].series["sensor/tip"][-1])
+    np.testing.assert_allclose(tips[1], tips[0], atol=1e-12)
+    source = Model(2)
+    source.material("steel", expansion=1e-5, **STEEL)
+    source.mesh("rod", box_mesh("quad8", (4, 1), (1.0, 0.1)))
+    source.planes("rod", on="rod", material="steel", thickness=0.01, kinematics="linear")
+    source.function("day", "t")
+    source.temperature("noon", "rod", 10.0, function="day")
+    source.pressure("gust", "rod:y1 faces", 1.0, function="day")
+    m = Model(2)
+    m.reduced_part("rod", reduce_part(source, {"left": "rod:x0"}, modes=2))
+    with pytest.raises(ModelError, match="is heat, which turns with the part, and other loads"):
+        m.part_load("all", "rod", "gust + noon", follower=False)
 
 
 @DIMENSIONS

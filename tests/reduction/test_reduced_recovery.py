@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from flexible_parts import beam
 from solid_meshes import box_mesh
 
 from fem_mbs import Model, solve
@@ -66,6 +67,33 @@ def test_static_fields_are_those_of_the_whole_model(dim):
     np.testing.assert_allclose(
         peaks.mises, wanted["von Mises stress [Pa]"][0][peaks.nodes], atol=1e-6 * peaks.mises.max()
     )
+
+
+def test_stresses_of_a_loaded_state_are_counted():
+    """A part about the end of its model's steps holds the stresses there; what its coordinates add comes on top."""
+    found = []
+    for part in (True, False):
+        m = bar(2)
+        m.fix("box:x0")
+        m.force("pull", "box:x1", LOADS[2])
+        m.force("push", "box:x1", (1e3, 0.0))
+        m.static_step(vary=["pull"])
+        if part:
+            ends = {"end": {"on": "box:x1", "kind": "average"}}
+            own = reduce_part(m, ends, modes=500, recovery="stress", state="end", accuracy=0)
+            p = np.linalg.solve(own.stiffness, own.loads["push"])
+            found.append(own)
+        else:
+            m.linear_static_step(loads=["push"])
+            found.append([step.frames["stress [Pa]"][-1] for step in solve(m).steps])
+    state, both = found[1]
+    nodes = own.recovery.stressed
+    np.testing.assert_allclose(own.recovery.rest, state[nodes], atol=1e-6 * np.abs(state).max())
+    # strains of 6e-4 in the state: so much of what is added depends on the axes in which it counts
+    added = (both - state)[nodes]
+    atol = 1e-3 * np.abs(added).max()
+    np.testing.assert_allclose(stresses(own, p)[0], both[nodes], atol=atol)
+    np.testing.assert_allclose(stresses(own, p, increments=True)[0], added, atol=atol)
 
 
 def test_stresses_of_rigid_motions_vanish():
@@ -132,6 +160,12 @@ def test_rotations_of_beams():
     np.testing.assert_allclose(rotations(part, turn), np.tile(np.eye(3)[:, None], (1, 5, 1)), atol=1e-9)
     with pytest.raises(ModelError, match="holds no stresses"):
         stresses(part, turn)
+
+
+def test_stresses_of_beams_alone_are_refused():
+    """They are not kept, and a part without any would look as if nothing strained it."""
+    with pytest.raises(ModelError, match="solid and plane parts, and it has none; remove recovery"):
+        reduce_part(beam(2), {"root": "rod:start", "tip": "rod:end"}, modes=1, recovery="stress")
 
 
 def test_mistakes():

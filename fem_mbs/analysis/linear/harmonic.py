@@ -19,7 +19,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from fem_mbs.analysis.linear.linearised import Linearised
-from fem_mbs.analysis.linear.ports import Outputs, inputs_of_groups, outputs_of
+from fem_mbs.analysis.linear.ports import inputs_of_groups, outputs_of
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.late import dataclass
@@ -162,8 +162,8 @@ class _AtRest:
 
     frame, speed = "fixed", 1.0
 
-    def __init__(self, linear: Linearised, damping: csr_matrix, stiff: bool = True):
-        self.linear, self.damping, self.stiff = linear, damping, stiff
+    def __init__(self, linear: Linearised, damping: csr_matrix):
+        self.linear, self.damping = linear, damping
         self.compiled, self.system, self.state = linear.compiled, linear.system, linear.state
         self.first, self.tangent, self.constraints = linear.first, linear.here, linear.constraints
 
@@ -177,8 +177,7 @@ class _AtRest:
         return csr_matrix((self.system.n_dof,) * 2)
 
     def whole(self) -> tuple[csr_matrix, csr_matrix, csr_matrix]:
-        linear = self.linear
-        return linear.mass_matrix, self.damping, linear.tangent if self.stiff else 0.0 * linear.tangent
+        return self.linear.mass_matrix, self.damping, self.linear.tangent
 
 
 class Harmonic:
@@ -209,10 +208,6 @@ class Harmonic:
         seen = _AtRest(linear, self.damping)
         self.inputs = inputs_of_groups(seen, [(s.name, s.values, s.weight) for s in shaking])
         self.outputs = outputs_of(seen, sensors, self.inputs, owner, vectors=True)
-        self.structural_outputs: Outputs | None = None
-        if self.structural:
-            rest = _AtRest(linear, self.damping, stiff=False)
-            self.structural_outputs = outputs_of(rest, sensors, self.inputs, owner, vectors=True)
         self.columns = self.outputs.names
         by_name = {s.name: s for s in shaking}
         self.shaking = [by_name[n.removesuffix("'") if o else n] for n, o in self._named()]
@@ -304,7 +299,7 @@ class Harmonic:
         f = self.inputs.force[:first] @ c
         right = self.T.T @ (f - self.dynamic(w, u0) if u0.any() else f)
         try:
-            q = self.solver.solve(w, right)
+            q, damped = self._solve(w, right, -(self.T.T @ (self.K @ u0)))
         except SingularShift:
             what = (
                 "the model can move freely, and rests nowhere under these loads; leave 0 Hz out, or hold it"
@@ -316,18 +311,30 @@ class Harmonic:
         u[:first] = self.T @ q + u0
         if not np.isfinite(u).all():
             raise AnalysisError(f"{self.owner}: {frequency:.9g} {unit_of('Hz')}: the displacements are not finite")
-        return u, self._sensed(w, u, f, c)
+        return u, self._sensed(w, u, f, c, damped)
 
-    def _sensed(self, w: float, u: np.ndarray, f: np.ndarray, c: np.ndarray) -> np.ndarray:
+    def _solve(self, w: float, right: np.ndarray, carried: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return q (n,) under forces (n,), and the forces (first,) of the modes' own damping; ``carried`` (n,) are the
+        forces by which statics follows what is prescribed."""
+        if self.modal is None:
+            return self.solver.solve(w, right), np.zeros(self.linear.first)
+        y, seen = self.modal.amplitudes(w, right, carried)
+        stiff, massive = (self.T @ (self.modal.vectors @ (a * seen)) for a in self.modal.proportions)
+        return self.modal.vectors @ y, 1j * w * (self.K @ stiff + self.M @ massive)
+
+    def _sensed(self, w: float, u: np.ndarray, f: np.ndarray, c: np.ndarray, damped: np.ndarray) -> np.ndarray:
+        """Return the sensors' columns (k,) of displacements u (N,), loads f (first,), inputs c (m,) and the forces
+        ``damped`` (first,) of the modes' own damping, which reactions see."""
         out = self.outputs
         if not out.names:
             return np.zeros(0, complex)
-        left = f - self.dynamic(w, u[: self.linear.first])
+        left = f - self.dynamic(w, u[: self.linear.first]) - damped
         found = self.elimination
         y = found.multipliers(left.real) + 1j * found.multipliers(left.imag)
         values = out.q @ u + 1j * w * (out.v @ u) - w * w * (out.a @ u) + out.y @ y + out.u @ c
-        if self.structural_outputs is not None:  # forces of supports, the only ones that see matrices
-            values += 1j * self.structural * (out.q @ u - self.structural_outputs.q @ u)
+        whole = np.zeros(u.size, complex)  # what sensors of reactions do not know by u
+        whole[: damped.size] = damped + 1j * self.structural * (self.K @ u[: damped.size])
+        values += out.force @ whole
         return _with_sizes(values, out.sizes)
 
 

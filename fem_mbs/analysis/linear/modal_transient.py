@@ -69,8 +69,10 @@ class ModalTransient(LinearTransient):
         self._static = self._statics(K)
         ratios = self._ratios[np.minimum(np.arange(w.size), self._ratios.size - 1)]
         alpha, beta = self._rayleigh
-        self._own = 2.0 * ratios * w + alpha + beta * values
-        C = self.shapes.T @ (self.D @ self.shapes) + np.diag(self._own)
+        #: Forces of ratios and Rayleigh damping per unit rate of the modes: as their elastic and their inertia forces.
+        stiff = np.divide(2.0 * ratios, w, out=np.zeros(w.size), where=w > 0.0) + beta
+        self._pull = self.K @ (self.shapes * stiff) + alpha * (self.M @ self.shapes)
+        C = self.shapes.T @ (self.D @ self.shapes) + np.diag(2.0 * ratios * w + alpha + beta * values)
         off = np.abs(C - np.diag(np.diag(C))).max(initial=0.0)
         #: Independent modes are groups of one, else all are one group.
         self._group = 1 if off <= _COUPLED * np.abs(C).max(initial=0.0) else w.size
@@ -121,7 +123,6 @@ class ModalTransient(LinearTransient):
         return self._static @ s[2] + self.shapes @ second
 
     def _advance(self, t: float, a0: np.ndarray, r0: np.ndarray, f: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-        y0, rate0 = self.y, self.rate
         near = _NEAR * (t - self._time)
         ends = self._time - 2.0 * near, t + near
         functions: list[Any] = self.linear.compiled.functions
@@ -143,11 +144,10 @@ class ModalTransient(LinearTransient):
             p = self._modal_force(f if b == t else self._force(b), s)
             self._step(b - self._time, self._modal_force(self._force(after), begun), p)
             self._time, self._last = b, s
-        self._lost = 0.5 * float((self._own * (self.rate + rate0)) @ (self.y - y0))
         return self._whole(s, p)
 
-    def _damped(self) -> float:
-        return self._lost
+    def _damping(self) -> np.ndarray:
+        return np.asarray(self._pull @ self.rate)
 
     def _step(self, h: float, p0: np.ndarray, p1: np.ndarray) -> None:
         """Solve the modal equations over h [s] with loads linear from p0 to p1 (m,)."""

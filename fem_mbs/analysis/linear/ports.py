@@ -189,10 +189,10 @@ def _difference(f, step: float) -> np.ndarray:
 # --- outputs ---------------------------------------------------------------------------------------------------------
 @dataclass
 class Outputs:
-    """Derivatives of outputs (k,) by displacements q, velocities v, accelerations a (k, N), multipliers y (k, rows) and
-    inputs (k, m), sparse; ``start`` (k,) values; ``derivatives`` (k,): how often they are to be derived by time;
-    ``sizes``: one slice of rows per sensor that is the length of a vector; the rows are the components of the vector,
-    and ``names`` has one name for all of them."""
+    """Derivatives of outputs (k,) by displacements q, velocities v, accelerations a (k, N), multipliers y (k, rows),
+    inputs (k, m) and ``force`` (k, N) of further parts on the dofs, sparse; ``start`` (k,) values; ``derivatives``
+    (k,): how often they are to be derived by time; ``sizes``: one slice of rows per sensor that is the length of a
+    vector; the rows are the components of the vector, and ``names`` has one name for all of them."""
 
     names: list[str]
     start: np.ndarray
@@ -202,6 +202,7 @@ class Outputs:
     a: csr_matrix
     y: csr_matrix
     u: csr_matrix
+    force: csr_matrix
     sizes: list[slice]
 
 
@@ -282,13 +283,14 @@ def _records(
     lin: SmallMotions, record: np.ndarray, given: Inputs, rates: np.ndarray
 ) -> tuple[np.ndarray, list[csr_matrix]]:
     """Return the recorded values (r,) that sensors read, and their derivatives by q, v, a (r, N), multipliers (r,
-    rows) and inputs; where ``rates`` (r,) is set, derivatives of the rates of places and velocities."""
+    rows), inputs and forces of further parts (r, N); where ``rates`` (r,) is set, derivatives of the rates of places
+    and velocities."""
     system, state, N = lin.system, lin.state, lin.system.n_dof
     m, nu, r = lin.constraints.shape[0], len(given.names), len(record)
     n_y = N - 1 - lin.first
     kind, index = record.reshape(-1, 2).T
     values = np.zeros(r)
-    by = [np.zeros((r, n)) for n in (N, N, N, m, nu)]
+    by = [np.zeros((r, n)) for n in (N, N, N, m, nu, N)]
     rotations = system.system.rotations
     # positions, and rotations of the plane
     some = np.flatnonzero(kind == S.REC_Q)
@@ -325,6 +327,7 @@ def _records(
         by[3][some, :n_y] = by[0][some][:, lin.first : -1]
         by[0][some, lin.first :] = 0.0
         by[4][some] = -given.force[index[some]]
+        by[5][some, index[some]] = 1.0
     _element_records(lin, kind, index, given, values, by)
     if lin.frame == "rotating":
         P = lin.turning()

@@ -179,21 +179,24 @@ class LinearTransient:
         self._book(ledger)
         start = ledger[C.KINETIC] + ledger[C.STRAIN] + ledger[C.POTENTIAL]
         pushed = yielded = 0.0  # works of the loads that change and of the stiffness
-        forces = self.M @ a + r
+        damping = self._damping()
+        forces = self.M @ a + r + damping
         stored = ledger[C.STRAIN] + ledger[C.POTENTIAL]
         take(0, t0, self.u, self.v, a, ledger, forces)
         for k in range(1, n_steps + 1):
             t = t0 + k * h
-            u0, v0, f0, forces0, wanted0 = self.u, self.v, f, forces, wanted
+            u0, v0, f0, forces0, wanted0, damping0 = self.u, self.v, f, forces, wanted, damping
             wanted = self._prescribed(t)[0]
             f = self._force(t)
             a = self._advance(t, a, r, f, wanted)
             r = self.D @ self.v + self.K @ self.u - f
-            forces = self.M @ a + r
+            damping = self._damping()
+            forces = self.M @ a + r + damping
             du = self.u - u0
             ledger = ledger.copy()
             self._book(ledger)
-            ledger[C.DISSIPATED] += 0.5 * float((self.D @ (self.v + v0)) @ du) + self._damped()
+            lost = 0.5 * float((self.D @ (self.v + v0) + damping + damping0) @ du)
+            ledger[C.DISSIPATED] += lost
             pushed += 0.5 * float((f + f0) @ du)
             yielded += 0.5 * float((self.K @ (self.u + u0)) @ du)
             ledger[C.DRIVER_WORK] += 0.5 * float((forces + forces0) @ (wanted - wanted0))
@@ -234,9 +237,9 @@ class LinearTransient:
         self.u, self.v = u + w.beta * h * h * a, v + w.gamma * h * a
         return a
 
-    def _damped(self) -> float:
-        """Return what damping other than that of the matrix D has dissipated in the last step [J]."""
-        return 0.0
+    def _damping(self) -> np.ndarray:
+        """Return the forces (first,) of damping other than that of the matrix D."""
+        return np.zeros(self.first)
 
     def _follow(self, wanted: np.ndarray, u: np.ndarray) -> np.ndarray:
         """Return an acceleration (first,) with which all prescribed motions are reached: a1 - c then is compatible."""

@@ -30,6 +30,7 @@ from fem_mbs.parts.part import ReducedPart
 from fem_mbs.parts.recovery import (
     HotSpot,
     displacements,
+    heated_by,
     hot_spots,
     need_recovery,
     peak_stresses,
@@ -37,7 +38,7 @@ from fem_mbs.parts.recovery import (
     stresses,
     turned,
 )
-from fem_mbs.results.fields import MODAL, field_key, is_continuum, part_file, split_key
+from fem_mbs.results.fields import HEAT, MODAL, field_key, is_continuum, part_file, split_key
 from fem_mbs.results.folder import take
 from fem_mbs.results.modes.shapes import has_shapes
 from fem_mbs.results.reader import Results, Step
@@ -57,7 +58,8 @@ def write_parts(directory: str | Path, model: Any) -> list[Path]:
         if placed.part.recovery is not None:
             path = Path(directory) / part_file(number)
             take(Path(directory), [path])
-            found.append(write_part(path, replace(placed.part, name=placed.name)))
+            part = heated_by(placed.part, placed.heat)
+            found.append(write_part(path, replace(part, name=placed.name)))
     return found
 
 
@@ -76,17 +78,26 @@ class PlacedResult:
     sensor: str
 
     def coordinates(self, step: Step) -> tuple[np.ndarray, np.ndarray]:
-        """Return times (m,) [s] and coordinates (m, n) of a step: of every row, or of the frames alone; none of shapes,
-        which have no size."""
+        """Return times (m,) [s] and coordinates (m, n) of a step: of every row, or of the frames alone, as where heat
+        acts; none of shapes, which have no size."""
         if has_shapes(step):
             return np.zeros(0), np.zeros((0, self.part.size))
         key = f"sensor/{self.sensor}"
-        if self.sensor and key in step.series and recorded_kind(step.type).passes_time:
+        every = self.sensor and not need_recovery(self.part).heat
+        if every and key in step.series and recorded_kind(step.type).passes_time:
             return step.series["time"], step.series[key]
         key = f"{self.name}/{MODAL}"
         if key not in step.frames:
             return np.zeros(0), np.zeros((0, self.part.size))
         return step.frame_times, np.asarray(step.frames[key][:]).reshape(-1, self.part.size)
+
+    def levels(self, step: Step, frames: slice = slice(None)) -> dict[str, np.ndarray]:
+        """Return factors (m,) on the loads that heat the part in frames of a step, by name."""
+        heat = need_recovery(self.part).heat
+        if not heat or f"{self.name}/{HEAT}" not in step.frames:
+            return {}
+        table = np.asarray(step.frames[f"{self.name}/{HEAT}"][frames])
+        return dict(zip(heat, table.T, strict=True))
 
     def positions(self, step: Step, frames: slice, linear: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """Return positions (m, N, 3) [m] of the nodes and axes (m, 3, 3) of the frame in frames of a step; ``linear``:
@@ -157,7 +168,9 @@ def stress_peaks(results: Results, count: int = 10, apart: float | None = None) 
         for step in _sized(results):
             t, q = placed.coordinates(step)
             if len(t):
-                found += [(step, spot) for spot in hot_spots(placed.part, t, q, count, apart, placed.name)]
+                levels = placed.levels(step)
+                spots = hot_spots(placed.part, t, q, count, apart, placed.name, levels)
+                found += [(step, spot) for spot in spots]
     found.sort(key=lambda entry: -entry[1].mises)
     return found[:count]
 
@@ -335,7 +348,8 @@ def _recovered(results: Results, step: Step, frames: slice, meshes: list[_Mesh],
         if not mesh.regions:
             continue
         q = np.asarray(step.frames[f"{placed.name}/{MODAL}"][frames])
-        stress = turned(stresses(placed.part, q), R)
+        increments = bool(step.info.get("increments"))
+        stress = turned(stresses(placed.part, q, placed.levels(step, frames), increments), R)
         for region, (rows, nodes) in mesh.regions.items():
             tensor, mises = field_key(STRESS, region), field_key(MISES, region)
             if tensor not in columns:
@@ -376,7 +390,7 @@ def peak_results(results: Results, directory: str | Path) -> Results:
             if not len(q):
                 continue
             seen = True
-            mises = peak_stresses(mesh.placed.part, q).mises
+            mises = peak_stresses(mesh.placed.part, q, mesh.placed.levels(step)).mises
             for region, (rows, nodes) in mesh.regions.items():
                 target = columns.setdefault(field_key(MISES, region), np.full((1, size), np.nan, np.float32))
                 target[0, nodes] = np.fmax(target[0, nodes], mises[rows])

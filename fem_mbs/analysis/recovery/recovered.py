@@ -17,7 +17,7 @@ from fem_mbs.analysis.fields import COMPONENTS, MISES, STRESS
 from fem_mbs.elements.solids.recovery import von_mises
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.parts.reduced import PlacedPart
-from fem_mbs.parts.recovery import need_recovery, stress_regions, stresses, turned
+from fem_mbs.parts.recovery import heated_by, need_recovery, stress_regions, stresses, turned
 from fem_mbs.results.fields import field_key
 from fem_mbs.rotations import rotation_matrices, rotation_vectors
 from fem_mbs.solvers.stepping.layout import State
@@ -77,13 +77,25 @@ class RecoveredNodes:
             return []
         return [{"name": STRESS, "components": list(COMPONENTS)}, {"name": MISES, "components": [""]}]
 
-    def stresses(self, Q: np.ndarray, D: np.ndarray) -> dict[str, np.ndarray]:
-        """Return stresses in global axes and von Mises' (m, N, ...) of frames, where parts keep them, else NaN."""
+    def levels(self, placed: PlacedPart, out: np.ndarray) -> np.ndarray:
+        """Return the factors (m, k) on the loads that heat a part, in outputs (m, n_out) of frames."""
+        at = {label: b.first_output + first * len(b.type.outputs)
+              for b in self.system.blocks for label, first, _ in b.groups if label in placed.heat}  # fmt: skip
+        return out[:, [at[name] for name in placed.heat]]
+
+    def stresses(
+        self, Q: np.ndarray, D: np.ndarray, out: np.ndarray, increments: bool = False
+    ) -> dict[str, np.ndarray]:
+        """Return stresses in global axes and von Mises' (m, N, ...) of frames with outputs (m, n_out), where parts keep
+        them, else NaN; ``increments``: without those of the state in which a part was reduced."""
         found: dict[str, np.ndarray] = {}
         for placed, rows in self.parts if self.fields else ():
             if need_recovery(placed.part).stress is None:
                 continue
-            stress = turned(stresses(placed.part, Q[:, self.scalars(placed)]), self._rotations(placed, D))
+            heated = heated_by(placed.part, placed.heat)
+            levels = dict(zip(placed.heat, self.levels(placed, out).T, strict=True))
+            stress = stresses(heated, Q[:, self.scalars(placed)], levels, increments)
+            stress = turned(stress, self._rotations(placed, D))
             for k, (own, nodes) in enumerate(stress_regions(need_recovery(placed.part))):
                 for name, values in ((STRESS, stress[:, own]), (MISES, von_mises(stress[:, own]))):
                     empty = np.full((len(Q), len(self.x), *values.shape[2:]), np.nan, np.float32)

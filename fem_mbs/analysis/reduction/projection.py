@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from fem_mbs.analysis.fields import fields_of
 from fem_mbs.analysis.linear.linearised import Linearised
-from fem_mbs.analysis.reduction.stress_shapes import stress_shapes
+from fem_mbs.analysis.reduction.stress_shapes import StressShapes
 from fem_mbs.parts.part import Recovery
 from fem_mbs.solvers.distributed.matrix import compressed
 
-__all__ = ["NodalLoad", "gravity_forces", "modal_damping", "nodal_loads", "own_damping", "recovery_of", "unit_loads"]
+__all__ = [
+    "NodalLoad",
+    "gravity_forces",
+    "heat_among",
+    "modal_damping",
+    "nodal_loads",
+    "own_damping",
+    "recovery_of",
+    "unit_loads",
+]
 
 
 def gravity_forces(linear: Linearised, MR: np.ndarray, Q: np.ndarray) -> np.ndarray:
@@ -64,6 +74,13 @@ def nodal_loads(linear: Linearised) -> list[NodalLoad]:
     return found
 
 
+def heat_among(linear: Linearised, loads: Sequence[NodalLoad]) -> dict[str, bool]:
+    """Return names of the loads that are heat, and whether they are nothing else."""
+    temperatures = linear.compiled.model.temperatures
+    functions = {index for index, _ in temperatures.values()}
+    return {load.name: set(load.name.split(" + ")) <= set(temperatures) for load in loads if load.function in functions}
+
+
 def unit_loads(linear: Linearised, Q: np.ndarray, loads: Sequence[NodalLoad]) -> dict[str, np.ndarray]:
     """Return generalised forces (n,) of loads per unit of their functions, by their names."""
     T = linear.elimination.T.T
@@ -101,8 +118,9 @@ def modal_damping(M: np.ndarray, values: np.ndarray, P: np.ndarray, ratios: np.n
     return 0.5 * (D + D.T)
 
 
-def recovery_of(linear: Linearised, Q: np.ndarray, stresses: bool = False) -> Recovery:
-    """Return displacements and rotations of all nodes, and stresses at those of solid and plane parts."""
+def recovery_of(linear: Linearised, Q: np.ndarray, stresses: bool = False, loads: Sequence[NodalLoad] = ()) -> Recovery:
+    """Return displacements and rotations of all nodes, and stresses at those of solid and plane parts, with those of
+    the state and of the loads that are heat."""
     system, dim = linear.system, linear.system.dimension
     u = linear.expand(Q)
     n = system.nodes.x.shape[0]
@@ -111,9 +129,14 @@ def recovery_of(linear: Linearised, Q: np.ndarray, stresses: bool = False) -> Re
     rows = at[turning][:, None] + dim + np.arange(system.rotation_dofs)
     x = linear.state.Q[0][at[:, None] + np.arange(dim)]
     displacement = u[at[:, None] + np.arange(dim)]
-    stressed, stress = stress_shapes(linear, u) if stresses else (None, None)
-    return Recovery(
-        x, tuple(system.nodes.names), displacement, turning, u[rows], cells_of(linear), stress, stressed
+    recovery = Recovery(x, tuple(system.nodes.names), displacement, turning, u[rows], cells_of(linear))
+    if not stresses:
+        return recovery
+    shapes = StressShapes(linear)
+    rest, hot = shapes.at_rest(), heat_among(linear, loads)
+    heat = {load.name: shapes.of_load(load.function) for load in loads if load.name in hot}
+    return replace(
+        recovery, stress=shapes.of(u), stressed=shapes.nodes, rest=rest if rest.any() else None, heat=heat
     )  # fmt: skip
 
 

@@ -29,11 +29,13 @@ from scipy.sparse import bmat, csr_matrix
 
 from fem_mbs.analysis.distributed.backends import backend_named
 from fem_mbs.analysis.end_state import EndState
+from fem_mbs.analysis.fields import fields_of
 from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.analysis.reduction.interfaces import Boundary, make_boundary
 from fem_mbs.analysis.reduction.load_moments import load_moments
 from fem_mbs.analysis.reduction.projection import (
     gravity_forces,
+    heat_among,
     modal_damping,
     nodal_loads,
     own_damping,
@@ -171,6 +173,14 @@ def reduce_part(
             owner=Owner("Reduction"),
             remedy="reduce the flexible parts of the mechanism one by one",
         )
+    if recovery == "stress" and not fields_of(linear.compiled).parts:
+        raise ModelError(
+            "stresses are kept at the nodes of solid and plane parts, and it has none",
+            owner=Owner("Reduction"),
+            key="recovery",
+            value=recovery,
+            remedy='remove recovery = "stress" (--stress)',
+        )
     start = np.zeros(linear.system.dimension) if origin is None else linear.compiled.model.building.vector(
         origin, "Reduction", "origin"
     )  # fmt: skip
@@ -207,7 +217,7 @@ def reduce_part(
         frequencies=basis.frequencies,
         damping=damped,
         loads=unit_loads(linear, Q, loads),
-        recovery=recovery_of(linear, Q, recovery == "stress") if recovery else None,
+        recovery=recovery_of(linear, Q, recovery == "stress", loads) if recovery else None,
         moments=masses,
         load_moments={} if masses is None else load_moments(linear, Q, start, loads),
         stiffening=_stiffening(linear, boundary, Q, rigid_q, combination, start, stiffening),
@@ -218,6 +228,7 @@ def reduce_part(
             "next_hz": float(np.sqrt(basis.following) / (2.0 * np.pi)),
             **mass_properties(inertia, start),
             **_base_of(linear),
+            "heat": heat_among(linear, loads),
             **({} if stiffening is None else {"stiffening_frame": stiffening}),
             "effective_mass": None
             if basis.rigid_modes or method in FREE_METHODS

@@ -12,43 +12,63 @@ import numpy as np
 from fem_mbs.analysis.fields import fields_of
 from fem_mbs.analysis.linear.linearised import Linearised
 
-__all__ = ["stress_shapes"]
+__all__ = ["StressShapes"]
 
 _SMALL = 1e-3  # of displacements in differences, over the size of the model
 
 
-def stress_shapes(linear: Linearised, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return nodes (N_s,), and their stresses (N_s, 6, n) [N/m^2 per unit], xx yy zz xy yz zx, of displacements U (N,
-    n) about the state of a model; a node where parts touch comes once for each, with the average of that part's
-    cells."""
-    system = linear.system
-    fields = fields_of(linear.compiled)
-    nodes, n = len(system.nodes.x), U.shape[1]
-    x = linear.state.Q[0][system.offset[:nodes, None] + np.arange(system.dimension)]
-    at_rest = np.array_equal(x, fields.X)
-    regions = sorted({part.region for part in fields.parts})
-    groups = [[part for part in fields.parts if part.region == region] for region in regions]
-    members = [np.unique(np.concatenate([part.nodes.ravel() for part in group])) for group in groups]
-    found = [np.zeros((len(own), 6, n)) for own in members]
-    names = {part.type_name for part in fields.parts}
-    blocks = [i for i, block in enumerate(system.blocks) if block.type.name in names]
-    out = np.zeros_like(linear.state.out)
-    size = np.abs(U).max(axis=0, initial=0.0) / system.length
-    for k in np.flatnonzero(size):
-        e = _SMALL / size[k]
-        above, below = (linear.outputs(linear.moved(s * e * U[:, k]), blocks) for s in (1.0, -1.0))
-        for i in blocks:
-            first, table = system.blocks[i].first_output, (above[i] - below[i]) / (2.0 * e)
-            whole = linear.table_everywhere(i, table)
+class StressShapes:
+    """Stresses (N_s, 6) [N/m^2], xx yy zz xy yz zx, at ``nodes`` (N_s,) about the state of a model; a node where parts
+    touch comes once for each, with the average of that part's cells."""
+
+    def __init__(self, linear: Linearised):
+        self.linear, self.fields = linear, fields_of(linear.compiled)
+        system = linear.system
+        self._count = len(system.nodes.x)
+        self._x = linear.state.Q[0][system.offset[: self._count, None] + np.arange(system.dimension)]
+        regions = sorted({part.region for part in self.fields.parts})
+        self._groups = [[part for part in self.fields.parts if part.region == region] for region in regions]
+        self._members = [np.unique(np.concatenate([part.nodes.ravel() for part in group])) for group in self._groups]
+        self.nodes = np.concatenate(self._members) if self._members else np.zeros(0, np.int64)
+        names = {part.type_name for part in self.fields.parts}
+        self._blocks = [i for i, block in enumerate(system.blocks) if block.type.name in names]
+
+    def of(self, U: np.ndarray) -> np.ndarray:
+        """Return stresses (N_s, 6, n) per unit of displacements U (N, n)."""
+        linear = self.linear
+        found = np.zeros((len(self.nodes), 6, U.shape[1]))
+        size = np.abs(U).max(axis=0, initial=0.0) / linear.system.length
+        for k in np.flatnonzero(size):
+            e = _SMALL / size[k]
+            above, below = (linear.outputs(linear.moved(s * e * U[:, k]), self._blocks) for s in (1.0, -1.0))
+            found[:, :, k] = self._averaged({i: (above[i] - below[i]) / (2.0 * e) for i in self._blocks})
+        return found
+
+    def at_rest(self) -> np.ndarray:
+        """Return the stresses of the state."""
+        return self._averaged(self.linear.outputs(self.linear.state, self._blocks))
+
+    def of_load(self, function: int) -> np.ndarray:
+        """Return what a unit of a time function of loads adds where nothing moves: the stresses of heat."""
+        linear = self.linear
+        mask = np.arange(linear.loads.size) == function
+        level = linear.level(mask, np.ones(mask.size))
+        hot, cold = linear.outputs(linear.state, self._blocks, level), linear.outputs(linear.state, self._blocks)
+        return self._averaged({i: hot[i] - cold[i] for i in self._blocks})
+
+    def _averaged(self, tables: dict[int, np.ndarray]) -> np.ndarray:
+        out, X = np.zeros_like(self.linear.state.out), self.fields.X
+        for i, table in tables.items():
+            first, whole = self.linear.system.blocks[i].first_output, self.linear.table_everywhere(i, table)
             out[first : first + whole.size] = whole.ravel()
-        for group, own, target in zip(groups, members, found, strict=True):
-            total, count = np.zeros((nodes, group[0].components)), np.zeros(nodes)
+        found = [np.zeros((0, 6))]
+        for group, own in zip(self._groups, self._members, strict=True):
+            total, count = np.zeros((self._count, group[0].components)), np.zeros(self._count)
             for part in group:
                 stress, _ = part.table(out)
-                if not at_rest:
-                    stress = part.true_stresses(stress, fields.X, x)
+                if not np.array_equal(self._x, X):
+                    stress = part.true_stresses(stress, X, self._x)
                 part.add_at_nodes(stress, total, count)
-            target[:, : total.shape[1], k] = total[own] / count[own, None]
-    if not groups:
-        return np.zeros(0, np.int64), np.zeros((0, 6, n))
-    return np.concatenate(members), np.concatenate(found)
+            found.append(np.zeros((len(own), 6)))
+            found[-1][:, : total.shape[1]] = total[own] / count[own, None]
+        return np.concatenate(found)

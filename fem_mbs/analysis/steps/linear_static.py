@@ -112,6 +112,9 @@ class LinearStatic(StepKind):
         if chosen(context.compiled, step.options.loads, step.owner, "loads", motions=True)[1]:
             check_weight(step.owner, context)
 
+    def info(self, options: Any) -> dict[str, Any]:
+        return {**super().info(options), **({"increments": True} if options.report == INCREMENT else {})}
+
     def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> LinearStaticReport:
         from fem_mbs import contract as C
         from fem_mbs.analysis.linear.rows import LinearRows

@@ -27,7 +27,15 @@ from fem_mbs.analysis.steps.common.options import (
     TimeSteps,
 )
 from fem_mbs.analysis.steps.common.values import COUNT, NAMES, RATIOS, RAYLEIGH, named, whole
-from fem_mbs.analysis.transient.rules import DEFAULTS, LINEAR_DEFAULTS, RULE_TEXT, check_rule, rule_notes, weights
+from fem_mbs.analysis.transient.rules import (
+    BOUNDED,
+    DEFAULTS,
+    LINEAR_DEFAULTS,
+    RULE_TEXT,
+    check_rule,
+    rule_notes,
+    weights,
+)
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, NUMBER
 from fem_mbs.declarations.steps import PlannedStep, StepKind
@@ -160,7 +168,8 @@ class LinearTransient(StepKind):
         chosen(context.compiled, step.options.loads, step.owner, "loads", motions=True)
 
     def info(self, options: Any) -> dict[str, Any]:
-        return {"rule": "modal" if options.modes else options.rule, "mid_step": False, "linear": True}
+        told = {"increments": True} if options.report == INCREMENT else {}
+        return {"rule": "modal" if options.modes else options.rule, "mid_step": False, "linear": True, **told}
 
     def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> LinearTransientReport:
         from time import monotonic, perf_counter
@@ -232,7 +241,7 @@ class LinearTransient(StepKind):
             name=step.name, rule="modal" if options.modes else options.rule, n_steps=n_steps, h=h,
             t_start=linear.t, t_end=context.time, equations=job.n_equations, factorisations=1,
             iterations=n_steps, seconds=round(perf_counter() - started, 4), start=start,
-            warnings=[*linear.redundancy, *job.warnings, *rows.no_works()],
+            warnings=[*linear.redundancy, *job.warnings, *_open(relative_error(totals), options), *rows.no_works()],
             energy=EnergyBalance(
                 range=energy_range(totals), closing_error=totals["error"],
                 closing_error_relative=relative_error(totals),
@@ -248,6 +257,21 @@ class LinearTransient(StepKind):
 
 
 KIND = LinearTransient()
+
+
+def _open(error: float, options: Options) -> list[str]:
+    """Return a warning where the ledger does not close: its ``error`` as a share of the energy that is exchanged."""
+    if error <= BOUNDED.told:
+        return []
+    how = (
+        "by modes works are sums over the steps, which miss what vibrates within them"
+        if options.modes
+        else "the steps do not resolve the motion, or the rule damps it"
+    )
+    return [
+        f"the energy ledger stays open by {error:.2g} of the energy that parts and loads exchange: {how}; take shorter "
+        "steps, and look whether what is prescribed jumps at the start"
+    ]
 
 
 def _kept(context: RunContext, options: Options, place: np.ndarray | None) -> np.ndarray | None:

@@ -116,7 +116,7 @@ class Options(Supported):
     without: Any = key(NAMES, WITHOUT_TEXT, "", shows="none")
     near: float | None = key(
         limited("a frequency of at least 0 [Hz]", 0.0),
-        "frequency that the modes are to be nearest to, else the lowest",
+        "frequency that the modes are to be nearest to, by the squares of frequencies, else the lowest",
         None,
         unit="Hz",
     )
@@ -163,7 +163,8 @@ class Modes(StepKind):
     positional = ("count", "name")
     text = (
         "Add undamped modes about the state that the steps before have left (at first: the start): the ``count``\n"
-        "lowest, or with ``near`` [Hz] the nearest to a frequency, or all of a ``band`` (low, high) [Hz]."
+        "lowest, or with ``near`` [Hz] those of the nearest squares of frequencies, or all of a ``band`` (low, high)\n"
+        "[Hz]."
     )
     noun = "modes"
     linear = stands = distributed = True

@@ -11,7 +11,7 @@ Every interface becomes a node of the model, "part:interface", tied to the body 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -56,7 +56,8 @@ class PlacedPart:
     (dim,) place and ``rotation`` (dim, dim) of the axes of the part's own model, ``centre`` (dim,) place of the frame
     in these axes, numbers ``scalars`` (n,) of q among the model's coordinates that belong to no node, ``frequencies``
     (n,) [Hz] of the shapes with the frame at rest, the nodes of interfaces by their names, what the frame moves with
-    (``reference``), and whether its inertia is ``approximate`` in large motions (`fem_mbs.parts.moments`)."""
+    (``reference``), and whether its inertia is ``approximate`` in large motions (`fem_mbs.parts.moments`); ``heat``:
+    stresses (N_s, 6) [N/m^2] per unit of the factors of part loads, by the names of these."""
 
     name: str
     part: ReducedPart
@@ -69,6 +70,7 @@ class PlacedPart:
     interfaces: dict[str, int]
     reference: str
     approximate: bool = False
+    heat: dict[str, np.ndarray] = field(default_factory=dict)
 
 
 def check_bases(building: Building) -> None:
@@ -99,7 +101,10 @@ def _own_load(owner: str, name: str, part: ReducedPart, load: str) -> LoadMoment
         raise ModelError(
             f'of the load "{load}" of part "{name}" only the forces at rest are known',
             owner=owner,
-            remedy="reduce the part again with this version",
+            remedy="reduce the part again with this version"
+            if part.moments is not None
+            else "its mass has no known distribution (a mass matrix or a reduced part is part of it), so "
+            "that its loads cannot move; apply them in this model",
         )
     for word in known:
         if load in word.split(" + "):
@@ -501,10 +506,11 @@ class PartLoad(Declaration):
         load: its name there (``part.load_moments``; loads that shared a function have one name, joined by " + "),
             or several, which then act together.
         follower: forces turn with the part's frame, as pressures do; else they keep the directions that they have
-            in the part's placement at the start.  Neither turns with its deformation.
+            in the part's placement at the start.  Neither turns with its deformation.  Heat always turns with the part.
 
     Raises:
-        ModelError: no such part or load, a part of a format without loads; a factor that is no number.
+        ModelError: no such part or load, a part of a format without loads; a factor that is no number; loads in fixed
+            directions that hold heat besides.
     """
 
     owner = "Part load"
@@ -544,14 +550,37 @@ class PartLoad(Declaration):
             )
         chosen = [_own_load(owner, self.part, placed.part, key) for key in keys]
         chosen = [moments.shifted(placed.centre - placed.part.origin) for moments in chosen]
-        row = flexible_load.parameters(
-            scale * sum(moments.forces for moments in chosen), scale * sum(moments.couples for moments in chosen),
-            None if self.follower else placed.rotation,
-        )  # fmt: skip
+        hot = placed.part.info.get("heat", {})
+        mixed = [key for key in keys if hot.get(key) is False]
+        if mixed and not self.follower:
+            raise ModelError(
+                f'"{mixed[0]}" is heat, which turns with the part, and other loads, which do not',
+                owner=owner,
+                key="follower",
+                value=False,
+                remedy="give the temperature a function of its own in the part's model",
+            )
         index = float(building.function_index(self.function, owner, load=True))
         kind = f"flexible_load{building.dimension}_{placed.part.size}"
-        block = building.add_block(self.name, kind, [[placed.node]], row[1:], function=index, turning=row[0])
-        block.scalars = placed.scalars[None, :]
+        for turns in (True, False):
+            own = [m for key, m in zip(keys, chosen, strict=True) if (self.follower or key in hot) is turns]
+            if not own:
+                continue
+            row = flexible_load.parameters(
+                scale * sum(moments.forces for moments in own), scale * sum(moments.couples for moments in own),
+                None if turns else placed.rotation,
+            )  # fmt: skip
+            block = building.add_block(self.name, kind, [[placed.node]], row[1:], function=index, turning=row[0])
+            block.scalars = placed.scalars[None, :]
+        recovery = placed.part.recovery
+        if recovery is not None and recovery.stress is not None and "heat" not in placed.part.info:
+            building.warnings.append(
+                f'{owner}: part "{self.part}" is of an older version, which did not tell heat from other loads: its '
+                "stresses lack what heat strains without stress; reduce it again"
+            )
+        heat = () if recovery is None else recovery.heat
+        if any(key in heat for key in keys):
+            placed.heat[self.name] = scale * sum(heat[key] for key in keys if key in heat)
 
 
 def shifted(moments: Moments, arm: np.ndarray) -> Moments:
