@@ -68,3 +68,18 @@ def test_fields_that_change_in_nonlinear_steps_are_noted(tmp_path):
     text = bar(5, ELASTIC, "{cold}", step("*STATIC\n{hot}" + PULL, "NLGEOM"))
     with pytest.raises(Exception, match="depends on temperature, which varies in the deck"):
         run(tmp_path / "d.inp", text)
+
+
+def test_a_curved_field_in_bricks_of_twenty_nodes(tmp_path):
+    """T = 25 x^2 is linear at the integration points, from those of 2 x 2 x 2: displacements of CalculiX 2.20."""
+    nodes, elements = brick((1, 1, 1), (2.0, 1.0, 1.0), "C3D20")
+    hot = "".join(f"{i}, {25.0 * x[0] ** 2:.17g}\n" for i, x in nodes.items())
+    text = mesh_text(nodes, elements, "C3D20") + nset(
+        "TIP", [i for i, x in nodes.items() if x.tolist() == [2.0, 1.0, 1.0]]
+    )
+    text += "*MATERIAL, NAME=M\n*ELASTIC\n1000., .3\n*EXPANSION\n1e-5\n*SOLID SECTION, ELSET=EALL, MATERIAL=M\n"
+    text += (
+        "*INITIAL CONDITIONS, TYPE=TEMPERATURE\nNALL, 0.\n" + nset("FIX", at(nodes, 0, 0.0)) + "*BOUNDARY\nFIX, 1, 3\n"
+    )
+    _, done = run(tmp_path / "d.inp", text, step("*STATIC\n*TEMPERATURE\n" + hot + "*NODE PRINT, NSET=TIP\nU\n"))
+    np.testing.assert_allclose(prints(done[0], "U")[1][0], [5.080656e-04, 4.392183e-04, 4.392183e-04], rtol=2e-7)

@@ -152,9 +152,9 @@ class Temperature(Declaration):
         gradient: of shells, change [K/m] along the normal, times f(t) too: as ``value`` at the nodes.
 
     Within an element the change is interpolated from the nodes: by the shape functions; constant in a hexahedron of
-    full integration and linear in a hexahedron20 of full integration, where their strains could not follow more
-    (so does CalculiX); constant in the surface of shells of 3 and 4 nodes.  Several temperatures of one element add
-    up, and share one function.
+    full integration, trilinear through the values at 2 x 2 x 2 Gauss points in a hexahedron20 of full integration,
+    where their strains could not follow more (so does CalculiX); constant in the surface of shells of 3 and 4 nodes.
+    Several temperatures of one element add up, and share one function.
 
     Raises:
         ModelError: no such part, a material without expansion, values that are not finite, a second function, a
@@ -218,5 +218,7 @@ def _at_points(group: SolidGroup, points: np.ndarray) -> np.ndarray:
     if group.type == "solid_hexahedron":
         return np.full((len(points), 8), 0.125)
     if group.type == "solid_hexahedron20":
-        return np.pad(shapes.shape_functions("hexahedron", points), ((0, 0), (0, 12)))
+        # trilinear through the values at 2 x 2 x 2 points, where the strains are best
+        inner = shapes.local_nodes("hexahedron") / np.sqrt(3.0)
+        return shapes.shape_functions("hexahedron", np.sqrt(3.0) * points) @ shapes.shape_functions(group.kind, inner)
     return shapes.shape_functions(group.kind, points)
