@@ -644,6 +644,12 @@ def _temperatures(conv: Conversion, timeline: Timeline, plan: Plan) -> None:
             bend: np.ndarray | float = 0.0
             if slopes.any():
                 values, bend = np.nan_to_num(values), slopes
+            uneven = np.ptp(np.nan_to_num(change[:nodes])[group.nodes], axis=1).any()
+            if uneven and group.type in ("C3D8I", "C3D8R"):
+                conv.note(
+                    f"{course.where}: temperatures within elements {group.type} are interpolated from the nodes, "
+                    "CalculiX takes the mean of the nodes", Effect.DIFFERS,
+                )  # fmt: skip
             values, law = _stretched(conv, material, values, own, course.where)
             conv.places[label] = course.where
             plan.make.append(
