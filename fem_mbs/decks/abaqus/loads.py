@@ -134,6 +134,13 @@ def _cloads(conv: Conversion, entries: Iterable[Cload]) -> list[Given]:
             exists &= (dof < 2) | (dof == 5)
         if conv.flat:
             exists &= ~np.isin(dof, (2, 3, 4))
+        free = np.isin(6 * nodes + dof, conv.uncoupled)
+        if free.any():
+            conv.note(
+                f"{c.where}: the moment on direction {c.dof} of node {conv.name_of(nodes[free][0])}, which "
+                "*DISTRIBUTING does not couple, is left out, as in CalculiX", Effect.DIFFERS,
+            )  # fmt: skip
+            nodes, dof, exists = nodes[~free], dof[~free], exists[~free]
         if not exists.all():
             lost = conv.name_of(nodes[~exists][0])
             why = "which no element uses" if not conv.used[nodes[~exists][0]] else "which has no rotation"

@@ -147,6 +147,17 @@ class Conversion:
         """Whether any step of the deck is geometrically nonlinear."""
         return self.bent or any(step.nlgeom for step in self.deck.steps)
 
+    @property
+    def uncoupled(self) -> np.ndarray:
+        """Keys (m,), six per node, of the rotations of reference nodes that *DISTRIBUTING does not name: what acts on
+        them has no effect in CalculiX, unless an element uses the node."""
+        keys = []
+        for coupling in self.deck.couplings:
+            ref = self.node(coupling.ref_node)
+            if coupling.kind == "distributing" and not any((group.nodes == ref).any() for group in self.groups):
+                keys += [6 * ref + d for d in (3, 4, 5) if d + 1 not in coupling.dofs]
+        return np.array(keys, np.int64)
+
     def is_nonlinear(self, step: DeckStep) -> bool:
         """Return whether a step is geometrically nonlinear."""
         return step.nlgeom or self.bent
