@@ -253,3 +253,16 @@ def test_forces_of_beams_with_offset_are_told(tmp_path):
     assert "OFFSET1" in told[0]
     bend = 0.003 * 0.15 * 10.0**2 / (2.0 * 1000.0 * 0.4 * 0.3**3 / 12.0)
     assert prints(done, "U")[1][0, 1] == pytest.approx(-bend, rel=1e-6)
+
+
+def test_an_origin_of_axes_is_told(tmp_path):
+    """a = c + (0, 1, 0), so that E1 lies along y: CalculiX 2.20 takes the axis from 0 to a, nearly that of x."""
+    wood = (
+        "*MATERIAL, NAME=STEEL\n*ELASTIC, TYPE=ENGINEERING CONSTANTS\n4., 1., 1., 0., 0., 0., 1., 1.,\n1.\n"
+        "*ORIENTATION, NAME=O\n9., 1., 0., 8., 0., 0., 9., 0., 0.\n"
+        "*SOLID SECTION, ELSET=EALL, MATERIAL=STEEL, ORIENTATION=O\n"
+    )
+    told, (done,) = _shown(tmp_path, block(material=wood))
+    assert len(told) == 1
+    assert "from its point c" in told[0]
+    assert prints(done, "U")[1][:, 0] == pytest.approx(4.0 * 2.0 / 1.0, rel=1e-9)

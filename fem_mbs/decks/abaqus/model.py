@@ -147,6 +147,16 @@ class Conversion:
         """Whether any step of the deck is geometrically nonlinear."""
         return self.bent or any(step.nlgeom for step in self.deck.steps)
 
+    def orientation(self, name: str) -> Orientation:
+        """Return an orientation that something uses; note an origin, which CalculiX does not read."""
+        found = self.deck.orientations[name]
+        if found.system == "rectangular" and np.any(found.c) and not self.deck.of_abaqus:
+            self.note(
+                f"{found.where}: the axes of the orientation {name} start from its point c, as in Abaqus (CalculiX "
+                "reads a and b alone)", Effect.DIFFERS,
+            )  # fmt: skip
+        return found
+
     @property
     def uncoupled(self) -> np.ndarray:
         """Keys (m,), six per node, of the rotations of reference nodes that *DISTRIBUTING does not name: what acts on
@@ -275,7 +285,7 @@ class Conversion:
             if coupling.kind != "distributing" or coupling.orientation is None or self.deck.of_abaqus:
                 continue  # the directions of the node are global
             inside = nodes == self.node(coupling.ref_node)
-            axes[inside] = axes_at(self.deck.orientations[coupling.orientation], self.deck.x[nodes[inside]])
+            axes[inside] = axes_at(self.orientation(coupling.orientation), self.deck.x[nodes[inside]])
             has |= inside
         return axes, has
 

@@ -209,7 +209,7 @@ def _first_axes(conv: Conversion, group: Group) -> np.ndarray:
     if name is None:
         along_x = np.abs(normal[:, 0]) > np.cos(np.radians(0.1))
         return np.where(along_x[:, None], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0])
-    given = conv.deck.orientations[name]
+    given = conv.orientation(name)
     if not given.axis:
         raise UnsupportedError(
             f"the orientation {name} of a shell does not say which of its axes is the normal", place=given.where,
