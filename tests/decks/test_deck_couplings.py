@@ -324,3 +324,22 @@ def test_rotations_that_distributing_does_not_name(tmp_path):
         np.testing.assert_array_equal(prints(done, "U")[1], prints(alone, "U")[1])
         assert ["*DISTRIBUTING" in str(n) for n in converted.notes if n.effect.name == "DIFFERS"] == [True]
     np.testing.assert_allclose(prints(alone, "U")[1][0], [2.725247e-03, 2.050615e-02, -1.240696e-02], rtol=5e-7)
+
+
+def test_moments_on_a_rigid_body_that_turns(tmp_path):
+    """Moments M of CalculiX 2.20 do work on the rotation vector t, so that they are T(t)^-T M about fixed axes: these
+    give the rotation that it prints; a warning tells the difference."""
+    nodes, elements = brick((2, 1, 1), (2.0, 1.0, 0.8))
+    text = mesh_text(nodes, elements) + nset("FIX", at(nodes, 0, 0.0)) + nset("TIP", at(nodes, 0, 2.0))
+    text += steel(1000.0, 0.0, 2.0) + "*BOUNDARY\nFIX, 1, 3\n*NODE, NSET=ROT\n99, 2., .5, .4\n*NODE\n98, 2., .5, .4\n"
+    text += "*RIGID BODY, NSET=TIP, REF NODE=98, ROT NODE=99\n"
+    M, turned = np.array([8.0, 0.0, -12.0]), np.array([3.052182e-01, 0.0, -2.433904e-01])
+    a, S = np.linalg.norm(turned), np.cross(turned, np.eye(3)).T
+    T = np.eye(3) + (1.0 - np.cos(a)) / a**2 * S + (a - np.sin(a)) / a**3 * S @ S  # spatial change per change of t
+    moment = "".join(f"99, {k}, {v:.12g}\n" for k, v in enumerate(np.linalg.solve(T.T, M), 1))
+    converted, (done,) = run(
+        tmp_path / "d.inp", text, step("*STATIC\n1., 1.\n*CLOAD\n" + moment + "*NODE PRINT, NSET=ROT\nU\n", "NLGEOM")
+    )
+    last = np.array(done["prints"][-1]["values"])[0]
+    np.testing.assert_allclose(last, turned, atol=2e-6)
+    assert ["rotation vector" in str(n) for n in converted.notes if n.effect.name == "DIFFERS"] == [True] * 3

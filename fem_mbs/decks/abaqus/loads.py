@@ -134,6 +134,13 @@ def _cloads(conv: Conversion, entries: Iterable[Cload]) -> list[Given]:
             exists &= (dof < 2) | (dof == 5)
         if conv.flat:
             exists &= ~np.isin(dof, (2, 3, 4))
+        if c.value and conv.nlgeom and not conv.deck.of_abaqus:
+            rigid = [conv.node(b.ref_node) for b in (*conv.deck.rigid_bodies, *conv.deck.couplings)]
+            if np.any((dof >= 3) & np.isin(nodes, rigid)):
+                conv.note(
+                    f"{c.where}: the moment keeps its axis, as in Abaqus; moments of CalculiX do work on the "
+                    "components of the rotation vector, which is the same about one axis", Effect.DIFFERS,
+                )  # fmt: skip
         free = np.isin(6 * nodes + dof, conv.uncoupled)
         if free.any():
             conv.note(
