@@ -108,3 +108,16 @@ def test_uneven_fields_in_incompatible_bricks_are_told(tmp_path):
     assert [
         n for n in converted.notes if "CalculiX takes the mean of the nodes" in str(n) and n.effect.name == "DIFFERS"
     ]
+
+
+def test_energy_of_an_uneven_field(tmp_path):
+    """Elements store what their stresses do: no geometric stiffness of thermal stresses is in it (CalculiX 2.20)."""
+    nodes, elements = brick((1, 1, 1), (1.0, 1.0, 0.8))
+    text = mesh_text(nodes, elements) + nset("FIX", at(nodes, 0, 0.0)) + "*BOUNDARY\nFIX, 1, 3\n"
+    text += "*MATERIAL, NAME=M\n*ELASTIC\n1000., .3\n*EXPANSION\n1e-5\n*SOLID SECTION, ELSET=EALL, MATERIAL=M\n"
+    text += "*INITIAL CONDITIONS, TYPE=TEMPERATURE\nNALL, 0.\n"
+    hot = "".join(f"{i}, 30.\n" for i in at(nodes, 0, 1.0))
+    show = "*EL PRINT, ELSET=EALL, TOTALS=YES\nELSE\n"
+    _, (done,) = run(tmp_path / "d.inp", text, step("*STATIC\n*TEMPERATURE\n" + hot + show))
+    assert prints(done, "ELSE", total=True)[1][0, 0] == pytest.approx(8.818979e-06, rel=2e-7)
+    assert done["strain_energy"] == pytest.approx(8.818979e-06, rel=2e-7)
