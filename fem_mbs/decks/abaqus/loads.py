@@ -34,7 +34,17 @@ from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.functions.laws import TimeFunction
 from fem_mbs.late import dataclass
-from fem_mbs.meshes.abaqus.deck import Cload, DeckStep, Dload, Dsload, Material, PointMass, ShellSection
+from fem_mbs.meshes.abaqus.deck import (
+    Cload,
+    Coupling,
+    DeckStep,
+    Dload,
+    Dsload,
+    Material,
+    PointMass,
+    RigidBody,
+    ShellSection,
+)
 from fem_mbs.meshes.vocabulary import Effect
 
 __all__ = ["Plan", "make_loads", "node_temperatures", "plan_loads", "surface_facets"]
@@ -135,7 +145,8 @@ def _cloads(conv: Conversion, entries: Iterable[Cload]) -> list[Given]:
         if conv.flat:
             exists &= ~np.isin(dof, (2, 3, 4))
         if c.value and conv.nlgeom and not conv.deck.of_abaqus:
-            rigid = [conv.node(b.ref_node) for b in (*conv.deck.rigid_bodies, *conv.deck.couplings)]
+            bodies: tuple[RigidBody | Coupling, ...] = (*conv.deck.rigid_bodies, *conv.deck.couplings)
+            rigid = [conv.node(body.ref_node) for body in bodies]
             if np.any((dof >= 3) & np.isin(nodes, rigid)):
                 conv.note(
                     f"{c.where}: the moment keeps its axis, as in Abaqus; moments of CalculiX do work on the "

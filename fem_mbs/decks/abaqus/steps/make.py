@@ -98,7 +98,8 @@ def _pressures(conv: Conversion, step: DeckStep) -> None:
     """Note that pressures of a BUCKLE step turn with their surface."""
     if step.procedure != "BUCKLE" or conv.deck.of_abaqus:
         return
-    loads = (d for d in (*step.dloads, *step.dsloads) if d.value)
+    entries: tuple[Dload | Dsload, ...] = (*step.dloads, *step.dsloads)
+    loads = (d for d in entries if d.value)
     load = next((d for d in loads if (d.kind == "pressure" if isinstance(d, Dload) else d.label == "P")), None)
     if load is not None:
         conv.note(
