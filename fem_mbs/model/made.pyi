@@ -2455,9 +2455,12 @@ class MadeCalls:
             gradient: of shells, change [K/m] along the normal, times f(t) too: as ``value`` at the nodes.
 
         Within an element the change is interpolated from the nodes: by the shape functions; constant in a hexahedron of
-        full integration and linear in a hexahedron20 of full integration, where their strains could not follow more
-        (so does CalculiX); constant in the surface of shells of 3 and 4 nodes.  Several temperatures of one element add
-        up, and share one function.
+        full integration and a quad, in a hexahedron20 and a quad8 of full integration linear along each axis through
+        the
+        values at 2 x 2 x 2 (2 x 2) Gauss points, where their strains could not follow more (so does CalculiX); constant
+        in
+        the surface of shells of 3 and 4 nodes.
+        Several temperatures of one element add up, and share one function.
 
         Raises:
             ModelError: no such part, a material without expansion, values that are not finite, a second function, a

@@ -308,3 +308,38 @@ def test_held_nodes_of_a_coupling_hold_its_reference(tmp_path):
     assert own[1, 1] == pytest.approx(0.0, abs=1e-15)
     turn = -(u[0, 0] - own[1, 0]) / 0.5  # the node below the reference moves by the rotation, too
     assert u[0, 1] == pytest.approx(turn * 1.0, rel=1e-9) and turn != 0.0
+
+
+def test_rotations_that_distributing_does_not_name(tmp_path):
+    """Their moments and supports have no effect in CalculiX 2.20: displacements there with and without are the same."""
+    nodes, elements = brick((2, 1, 1), (2.0, 1.0, 1.0))
+    text = mesh_text(nodes, elements) + nset("FIX", at(nodes, 0, 0.0)) + nset("TIP", at(nodes, 0, 2.0))
+    text += "*NODE\n99, 2.2, .3, .5\n*SURFACE, NAME=S\n2, S4\n*BOUNDARY\nFIX, 1, 3\n" + steel(1000.0, 0.3, 2.0)
+    text += "*COUPLING, REF NODE=99, SURFACE=S, CONSTRAINT NAME=C\n*DISTRIBUTING\n1, 4\n"
+    push = "*STATIC\n*CLOAD\n99, 2, .3\n99, 4, .8\n"
+    show = "*NODE PRINT, NSET=TIP\nU\n"
+    _, (alone,) = run(tmp_path / "d.inp", text, step(push + show))
+    for more in ("*CLOAD\n99, 6, -.6\n", "*BOUNDARY\n99, 6, 6, .1\n"):
+        converted, (done,) = run(tmp_path / "e.inp", text, step(push + more + show))
+        np.testing.assert_array_equal(prints(done, "U")[1], prints(alone, "U")[1])
+        assert ["*DISTRIBUTING" in str(n) for n in converted.notes if n.effect.name == "DIFFERS"] == [True]
+    np.testing.assert_allclose(prints(alone, "U")[1][0], [2.725247e-03, 2.050615e-02, -1.240696e-02], rtol=5e-7)
+
+
+def test_moments_on_a_rigid_body_that_turns(tmp_path):
+    """Moments M of CalculiX 2.20 do work on the rotation vector t, so that they are T(t)^-T M about fixed axes: these
+    give the rotation that it prints; a warning tells the difference."""
+    nodes, elements = brick((2, 1, 1), (2.0, 1.0, 0.8))
+    text = mesh_text(nodes, elements) + nset("FIX", at(nodes, 0, 0.0)) + nset("TIP", at(nodes, 0, 2.0))
+    text += steel(1000.0, 0.0, 2.0) + "*BOUNDARY\nFIX, 1, 3\n*NODE, NSET=ROT\n99, 2., .5, .4\n*NODE\n98, 2., .5, .4\n"
+    text += "*RIGID BODY, NSET=TIP, REF NODE=98, ROT NODE=99\n"
+    M, turned = np.array([8.0, 0.0, -12.0]), np.array([3.052182e-01, 0.0, -2.433904e-01])
+    a, S = np.linalg.norm(turned), np.cross(turned, np.eye(3)).T
+    T = np.eye(3) + (1.0 - np.cos(a)) / a**2 * S + (a - np.sin(a)) / a**3 * S @ S  # spatial change per change of t
+    moment = "".join(f"99, {k}, {v:.12g}\n" for k, v in enumerate(np.linalg.solve(T.T, M), 1))
+    converted, (done,) = run(
+        tmp_path / "d.inp", text, step("*STATIC\n1., 1.\n*CLOAD\n" + moment + "*NODE PRINT, NSET=ROT\nU\n", "NLGEOM")
+    )
+    last = np.array(done["prints"][-1]["values"])[0]
+    np.testing.assert_allclose(last, turned, atol=2e-6)
+    assert ["rotation vector" in str(n) for n in converted.notes if n.effect.name == "DIFFERS"] == [True] * 3

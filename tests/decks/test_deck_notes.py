@@ -217,3 +217,52 @@ def test_an_expansion_of_zero_is_none(tmp_path):
     converted, steps = run(tmp_path / "d.inp", text)
     assert np.abs(prints(steps[0], "U")[1]).max() == 0.0
     assert [n.effect for n in converted.notes] == [Effect.NONE]
+
+
+def _shown(tmp_path, text):
+    path = tmp_path / "d.inp"
+    path.write_text(text, encoding="utf-8")
+    converted, solution = solve_deck(path)
+    return [n.line for n in converted.notes if n.effect is Effect.DIFFERS], solution.summary["steps"]
+
+
+def test_pressures_of_a_buckling_step_are_told(tmp_path):
+    """CalculiX 2.20 has the factor of dead forces, 2.828767 for this bar; pressure that follows does not bend it."""
+    nodes, elements = brick((6, 1, 1), (6.0, 1.0, 0.7), "C3D8I")
+    text = mesh_text(nodes, elements, "C3D8I") + nset("FIX", at(nodes, 0, 0.0)) + nset("TIP", at(nodes, 0, 6.0))
+    text += steel(1000.0, 0.3, 2.0) + "*BOUNDARY\nFIX, 1, 3\n"
+    told, (pressed,) = _shown(tmp_path, text + step("*BUCKLE\n1\n*DLOAD\n6, P4, 1.\n"))
+    assert len(told) == 1
+    assert "CalculiX leaves it out" in told[0]
+    told, (pushed,) = _shown(tmp_path, text + step("*BUCKLE\n1\n*CLOAD\nTIP, 1, -.175\n"))
+    assert not told
+    assert pushed["load_factors"][0] == pytest.approx(2.828767, rel=0.01)
+    assert pressed["load_factors"][0] > 10.0 * pushed["load_factors"][0]
+
+
+def test_forces_of_beams_with_offset_are_told(tmp_path):
+    """The line of nodes is .15 beside the axis: a tension F bends by F e L^2/(2 E I); CalculiX 2.20: not at all."""
+    text = "*NODE\n" + "".join(f"{i}, {i - 1}., 0., 0.\n" for i in range(1, 12)) + "*ELEMENT, TYPE=B31, ELSET=E\n"
+    text += (
+        "".join(f"{i}, {i}, {i + 1}\n" for i in range(1, 11))
+        + "*NSET, NSET=TIP\n11\n*MATERIAL, NAME=M\n*ELASTIC\n1000., 0.\n"
+    )
+    text += "*BEAM SECTION, ELSET=E, MATERIAL=M, SECTION=RECT, OFFSET1=.5\n.3, .4\n0., 1., 0.\n*BOUNDARY\n1, 1, 6\n"
+    told, (done,) = _shown(tmp_path, text + step("*STATIC\n*CLOAD\n11, 1, .003\n*NODE PRINT, NSET=TIP\nU\n"))
+    assert len(told) == 1
+    assert "OFFSET1" in told[0]
+    bend = 0.003 * 0.15 * 10.0**2 / (2.0 * 1000.0 * 0.4 * 0.3**3 / 12.0)
+    assert prints(done, "U")[1][0, 1] == pytest.approx(-bend, rel=1e-6)
+
+
+def test_an_origin_of_axes_is_told(tmp_path):
+    """a = c + (0, 1, 0), so that E1 lies along y: CalculiX 2.20 takes the axis from 0 to a, nearly that of x."""
+    wood = (
+        "*MATERIAL, NAME=STEEL\n*ELASTIC, TYPE=ENGINEERING CONSTANTS\n4., 1., 1., 0., 0., 0., 1., 1.,\n1.\n"
+        "*ORIENTATION, NAME=O\n9., 1., 0., 8., 0., 0., 9., 0., 0.\n"
+        "*SOLID SECTION, ELSET=EALL, MATERIAL=STEEL, ORIENTATION=O\n"
+    )
+    told, (done,) = _shown(tmp_path, block(material=wood))
+    assert len(told) == 1
+    assert "from its point c" in told[0]
+    assert prints(done, "U")[1][:, 0] == pytest.approx(4.0 * 2.0 / 1.0, rel=1e-9)

@@ -263,3 +263,46 @@ def test_masses_beside_held_directions_are_not_compared(tmp_path, held):
     path.with_suffix(".dat").write_text(dat, encoding="utf-8")
     rows = {r.quantity: r.status for r in compare_deck(path) if "masses" in r.quantity}
     assert rows == {"effective masses": "not compared" if held else "outside"}
+
+
+#: CalculiX 2.20's frequencies of two cubes that turn about an axis, without and with Coriolis forces.
+TURNING = """
+     E I G E N V A L U E   O U T P U T
+
+ MODE NO    EIGENVALUE                       FREQUENCY
+                                     REAL PART            IMAGINARY PART
+                           (RAD/TIME)      (CYCLES/TIME     (RAD/TIME)
+
+      1   0.2116624E+02   0.4600678E+01   0.7322206E+00   0.0000000E+00
+      2   0.2843705E+02   0.5332640E+01   0.8487161E+00   0.0000000E+00
+      3   0.1217115E+03   0.1103229E+02   0.1755844E+01   0.0000000E+00
+      4   0.3609340E+03   0.1899826E+02   0.3023667E+01   0.0000000E+00
+
+
+     E I G E N V A L U E   O U T P U T
+
+ MODE NO                     FREQUENCY
+                      REAL PART         IMAGINARY PART
+             (RAD/TIME)   (CYCLES/TIME)   (RAD/TIME)
+
+      1   0.2843740E+01   0.4525953E+00  -0.1625577E-17
+      2   0.8627286E+01   0.1373075E+01  -0.2521717E-17
+"""
+
+
+def test_complex_frequencies_are_compared_with_those_of_their_step(tmp_path):
+    """Tables of modes have no number of a step: the first complex one is that of the first complex step."""
+    nodes, elements = brick((2, 1, 1), (2.0, 1.0, 0.8))
+    text = mesh_text(nodes, elements) + nset("FIX", at(nodes, 0, 0.0)) + steel(1000.0, 0.3, 2.0)
+    text += "*BOUNDARY\nFIX, 1, 3\n" + step("*STATIC\n*DLOAD\nEALL, CENTRIF, 9., 0., .5, .4, 1., 0., 0.\n")
+    text += step("*FREQUENCY, STORAGE=YES\n4\n", "PERTURBATION")
+    text += step("*COMPLEX FREQUENCY, CORIOLIS\n2\n", "PERTURBATION")
+    path = tmp_path / "d.inp"
+    path.write_text(text, encoding="utf-8")
+    path.with_suffix(".dat").write_text(TURNING, encoding="utf-8")
+    rows = [r for r in compare_deck(path) if "frequencies" in r.quantity]
+    assert [(r.quantity, r.status) for r in rows] == [
+        ("frequencies (4), worst 3", "ok"),
+        ("complex frequencies (2), worst 2", "ok"),
+    ]
+    assert max(r.difference for r in rows) < 1e-6

@@ -166,6 +166,33 @@ def test_material_directions(tmp_path, lines, along):
     assert prints(done, "U")[1][:, 0] == pytest.approx(10.0 * L / (along * B * T), rel=1e-6)
 
 
+def test_the_angle_of_an_orientation_is_about_its_axis(tmp_path):
+    """Its third axis is -z, so that 25 degrees are -25 about the normal; CalculiX 2.20's solids bend .1 % more."""
+    places = [(i, j) for j in range(5) for i in range(9) if not (i % 2 and j % 2)]
+    number = {p: k for k, p in enumerate(places, 1)}
+    text = "*NODE\n" + "".join(f"{k}, {i / 2}, {j / 2}, 0.\n" for (i, j), k in number.items())
+    text += "*ELEMENT, TYPE=S8R, ELSET=E\n"
+    ring = ((0, 0), (2, 0), (2, 2), (0, 2), (1, 0), (2, 1), (1, 2), (0, 1))
+    for k, (a, b) in enumerate(((a, b) for b in (0, 2) for a in (0, 2, 4, 6)), 1):
+        text += f"{k}, " + ", ".join(str(number[a + i, b + j]) for i, j in ring) + "\n"
+    text += nset("FIX", [number[0, j] for j in range(5)]) + nset("TIPS", [number[8, 0], number[8, 4]])
+    text += "*MATERIAL, NAME=P\n*ELASTIC, TYPE=ENGINEERING CONSTANTS\n1000., 100., 100., .3, .3, .3, 50., 50.,\n40.\n"
+    text += "*ORIENTATION, NAME=O\n1., 0., 0., 0., -1., 0.\n3, 25.\n"
+    text += "*SHELL SECTION, ELSET=E, MATERIAL=P, ORIENTATION=O\n.1\n*BOUNDARY\nFIX, 1, 6\n"
+    _, (done,) = run(tmp_path / "d.inp", text, step("*STATIC\n*CLOAD\nTIPS, 3, .0001\n*NODE PRINT, NSET=TIPS\nU\n"))
+    np.testing.assert_allclose(prints(done, "U")[1][:, 2], [4.778675e-02, 8.323576e-02], rtol=5e-3)
+
+
+def test_what_calculix_takes_otherwise_is_told(tmp_path):
+    axes = "*ORIENTATION, NAME=O\n0., 0., 1., 1., 0., 0.\n1, 0.\n"
+    for section, told in (
+        (axes + SECTION.format(", ORIENTATION=O"), "axis 1 of the orientation O is the normal"),
+        (SECTION.format(", OFFSET=SPOS"), "act on the surface of the nodes"),
+    ):
+        converted, _ = run(tmp_path / "d.inp", strip(section=section), step("*STATIC\n*CLOAD\nTIP, 1, 5.E3\n" + U))
+        assert [told in n.text for n in converted.notes if n.effect.name == "DIFFERS"] == [True]
+
+
 def test_pressure_follows(tmp_path):
     """Bent far by a pressure that follows, a strip is an elastica: a clamped rod under a normal load per length."""
     q = 5.0e4 * B

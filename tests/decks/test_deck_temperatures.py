@@ -68,3 +68,56 @@ def test_fields_that_change_in_nonlinear_steps_are_noted(tmp_path):
     text = bar(5, ELASTIC, "{cold}", step("*STATIC\n{hot}" + PULL, "NLGEOM"))
     with pytest.raises(Exception, match="depends on temperature, which varies in the deck"):
         run(tmp_path / "d.inp", text)
+
+
+def test_a_curved_field_in_bricks_of_twenty_nodes(tmp_path):
+    """T = 25 x^2 is linear at the integration points, from those of 2 x 2 x 2: displacements of CalculiX 2.20."""
+    nodes, elements = brick((1, 1, 1), (2.0, 1.0, 1.0), "C3D20")
+    hot = "".join(f"{i}, {25.0 * x[0] ** 2:.17g}\n" for i, x in nodes.items())
+    text = mesh_text(nodes, elements, "C3D20") + nset(
+        "TIP", [i for i, x in nodes.items() if x.tolist() == [2.0, 1.0, 1.0]]
+    )
+    text += "*MATERIAL, NAME=M\n*ELASTIC\n1000., .3\n*EXPANSION\n1e-5\n*SOLID SECTION, ELSET=EALL, MATERIAL=M\n"
+    text += (
+        "*INITIAL CONDITIONS, TYPE=TEMPERATURE\nNALL, 0.\n" + nset("FIX", at(nodes, 0, 0.0)) + "*BOUNDARY\nFIX, 1, 3\n"
+    )
+    _, done = run(tmp_path / "d.inp", text, step("*STATIC\n*TEMPERATURE\n" + hot + "*NODE PRINT, NSET=TIP\nU\n"))
+    np.testing.assert_allclose(prints(done[0], "U")[1][0], [5.080656e-04, 4.392183e-04, 4.392183e-04], rtol=2e-7)
+
+
+QUAD = ((0.0, 0.0), (2.0, 0.0), (2.0, 1.0), (0.0, 1.0), (1.0, 0.0), (2.0, 0.5), (1.0, 1.0), (0.0, 0.5))
+
+
+@pytest.mark.parametrize(("kind", "expected"), [("CPE4", [1.43e-3, 7.15e-4]), ("CPE8", [1.126667e-3, 2.383334e-4])])
+def test_curved_fields_in_plane_elements(tmp_path, kind, expected):
+    """T = 25 x^2 + 10 y at the nodes: the mean in CPE4, linear along each axis in CPE8; CalculiX 2.20."""
+    places = QUAD[: int(kind[-1])]
+    numbered = list(enumerate(places, 1))
+    text = "*NODE, NSET=NALL\n" + "".join(f"{i}, {x}, {y}\n" for i, (x, y) in numbered)
+    text += f"*ELEMENT, TYPE={kind}, ELSET=EALL\n1, " + ", ".join(str(i) for i, _ in numbered) + "\n" + nset("TIP", [3])
+    text += "*MATERIAL, NAME=M\n*ELASTIC\n1000., .3\n*EXPANSION\n1e-5\n*SOLID SECTION, ELSET=EALL, MATERIAL=M\n"
+    text += "*INITIAL CONDITIONS, TYPE=TEMPERATURE\nNALL, 0.\n*BOUNDARY\n1, 1, 2\n4, 1, 1\n"
+    hot = "".join(f"{i}, {25.0 * x**2 + 10.0 * y}\n" for i, (x, y) in numbered)
+    _, done = run(tmp_path / "d.inp", text, step("*STATIC\n*TEMPERATURE\n" + hot + "*NODE PRINT, NSET=TIP\nU\n"))
+    np.testing.assert_allclose(prints(done[0], "U")[1][0, :2], expected, rtol=5e-7)  # seven digits are printed
+
+
+def test_uneven_fields_in_incompatible_bricks_are_told(tmp_path):
+    text = bar(2, "*ELASTIC\n1000., .3\n*EXPANSION\n1e-5\n", "{cold}", step("*STATIC\n{hot}")).replace("C3D8", "C3D8I")
+    converted, _ = run(tmp_path / "d.inp", text)
+    assert [
+        n for n in converted.notes if "CalculiX takes the mean of the nodes" in str(n) and n.effect.name == "DIFFERS"
+    ]
+
+
+def test_energy_of_an_uneven_field(tmp_path):
+    """Elements store what their stresses do: no geometric stiffness of thermal stresses is in it (CalculiX 2.20)."""
+    nodes, elements = brick((1, 1, 1), (1.0, 1.0, 0.8))
+    text = mesh_text(nodes, elements) + nset("FIX", at(nodes, 0, 0.0)) + "*BOUNDARY\nFIX, 1, 3\n"
+    text += "*MATERIAL, NAME=M\n*ELASTIC\n1000., .3\n*EXPANSION\n1e-5\n*SOLID SECTION, ELSET=EALL, MATERIAL=M\n"
+    text += "*INITIAL CONDITIONS, TYPE=TEMPERATURE\nNALL, 0.\n"
+    hot = "".join(f"{i}, 30.\n" for i in at(nodes, 0, 1.0))
+    show = "*EL PRINT, ELSET=EALL, TOTALS=YES\nELSE\n"
+    _, (done,) = run(tmp_path / "d.inp", text, step("*STATIC\n*TEMPERATURE\n" + hot + show))
+    assert prints(done, "ELSE", total=True)[1][0, 0] == pytest.approx(8.818979e-06, rel=2e-7)
+    assert done["strain_energy"] == pytest.approx(8.818979e-06, rel=2e-7)

@@ -159,13 +159,19 @@ class Reported:
         if energy:
             plain = self.linear.here
             loaded = plain.under(self.linear.level(mask, values))
-            ctl = loaded.control(2.0)
+            ctl, still = loaded.control(2.0), plain.control(2.0)
             for i, block in self._elastic:
                 own = np.zeros(block.size)
+                # forces are those under the loads, the stiffness that of the state, by which the motion was found: the
+                # stresses that loads such as temperatures bring have no geometric stiffness in it
+                driven = "function" in block.type.par
+                stiff = self.linear.matrices.tiles(C.TANGENT, still, plain.functions, self.state, [block] * driven)
                 for _, first, last, fe, ke in self.linear.matrices.tiles(
                     C.TANGENT, ctl, loaded.functions, self.state, [block]
                 ):
-                    x = u[block.dof[first:last]]
+                    x, fe = u[block.dof[first:last]], fe.copy()
+                    if driven:
+                        ke = next(stiff)[4]
                     own[first:last] = (
                         loaded.ledger(block, first, last)[:, C.STRAIN] - plain.ledger(block, first, last)[:, C.STRAIN]
                         + np.einsum("ei,ei->e", fe, x) + 0.5 * np.einsum("ei,eij,ej->e", x, ke, x)

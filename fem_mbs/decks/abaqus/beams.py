@@ -206,6 +206,11 @@ def _beams(conv: Conversion, group: Group, on: str) -> None:
     n1 = np.asarray(section.n1, float) if section.n1 is not None else np.array([0.0, 0.0, -1.0])
     # the deck gives the place of the nodes' line in the section, the model that of the axis from the nodes
     offset = -np.array([0.0, section.offsets[0] * thickness[0], section.offsets[1] * thickness[1]])
+    if offset.any():
+        conv.note(
+            f"{section.where}: forces and supports of beams with OFFSET1, OFFSET2 act on the line of the nodes "
+            "(CalculiX lets them act in the middle of the sections, but for nodes where sections meet)", Effect.DIFFERS,
+        )  # fmt: skip
     conv.model.beams(
         group.name, on, name, material, orientation=n1, offset=offset if offset.any() else None, second_order=True
     )

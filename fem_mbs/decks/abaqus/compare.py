@@ -531,7 +531,7 @@ def _compare_table(name: str, p: Print, t: PrintTable, label: str, margins: _Mar
 # --- modes -----------------------------------------------------------------------------------------------------------
 def _modes(name: str, modes: Modes, steps: list[StepReport], before: int, margins: _Margins) -> list[Row]:
     what, key = ("load factors", "load_factors") if modes.kind == "buckling" else ("frequencies", "frequencies_hz")
-    known = [s for s in steps if hasattr(s, key)]
+    known = [s for s in steps if hasattr(s, key) and (s.type == "complex_modes") == (modes.kind == "complex")]
     step = next((s for s in known if s.deck_step == modes.step), None)
     if not modes.step and before < len(known):
         step = known[before]

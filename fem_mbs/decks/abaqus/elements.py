@@ -237,7 +237,7 @@ def _add_group(
     group.state = STATES.get(block.family, "")
     group.flat = block.shape in _FLAT
     if section.orientation is not None and kind[0] == "solid":
-        group.axes = axes_at(deck.orientations[section.orientation], deck.x[nodes].mean(axis=1), group.ids)
+        group.axes = axes_at(conv.orientation(section.orientation), deck.x[nodes].mean(axis=1), group.ids)
     _check_nodes(conv, group)
     conv.groups.append(group)
     conv.places[name] = conv.places[f"section of {name}"] = section.where

@@ -34,7 +34,17 @@ from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.functions.laws import TimeFunction
 from fem_mbs.late import dataclass
-from fem_mbs.meshes.abaqus.deck import Cload, DeckStep, Dload, Dsload, Material, PointMass, ShellSection
+from fem_mbs.meshes.abaqus.deck import (
+    Cload,
+    Coupling,
+    DeckStep,
+    Dload,
+    Dsload,
+    Material,
+    PointMass,
+    RigidBody,
+    ShellSection,
+)
 from fem_mbs.meshes.vocabulary import Effect
 
 __all__ = ["Plan", "make_loads", "node_temperatures", "plan_loads", "surface_facets"]
@@ -134,6 +144,21 @@ def _cloads(conv: Conversion, entries: Iterable[Cload]) -> list[Given]:
             exists &= (dof < 2) | (dof == 5)
         if conv.flat:
             exists &= ~np.isin(dof, (2, 3, 4))
+        if c.value and conv.nlgeom and not conv.deck.of_abaqus:
+            bodies: tuple[RigidBody | Coupling, ...] = (*conv.deck.rigid_bodies, *conv.deck.couplings)
+            rigid = [conv.node(body.ref_node) for body in bodies]
+            if np.any((dof >= 3) & np.isin(nodes, rigid)):
+                conv.note(
+                    f"{c.where}: the moment keeps its axis, as in Abaqus; moments of CalculiX do work on the "
+                    "components of the rotation vector, which is the same about one axis", Effect.DIFFERS,
+                )  # fmt: skip
+        free = np.isin(6 * nodes + dof, conv.uncoupled)
+        if free.any():
+            conv.note(
+                f"{c.where}: the moment on direction {c.dof} of node {conv.name_of(nodes[free][0])}, which "
+                "*DISTRIBUTING does not couple, is left out, as in CalculiX", Effect.DIFFERS,
+            )  # fmt: skip
+            nodes, dof, exists = nodes[~free], dof[~free], exists[~free]
         if not exists.all():
             lost = conv.name_of(nodes[~exists][0])
             why = "which no element uses" if not conv.used[nodes[~exists][0]] else "which has no rotation"
@@ -644,6 +669,12 @@ def _temperatures(conv: Conversion, timeline: Timeline, plan: Plan) -> None:
             bend: np.ndarray | float = 0.0
             if slopes.any():
                 values, bend = np.nan_to_num(values), slopes
+            uneven = np.ptp(np.nan_to_num(change[:nodes])[group.nodes], axis=1).any()
+            if uneven and group.type in ("C3D8I", "C3D8R"):
+                conv.note(
+                    f"{course.where}: temperatures within elements {group.type} are interpolated from the nodes, "
+                    "CalculiX takes the mean of the nodes", Effect.DIFFERS,
+                )  # fmt: skip
             values, law = _stretched(conv, material, values, own, course.where)
             conv.places[label] = course.where
             plan.make.append(

@@ -147,6 +147,27 @@ class Conversion:
         """Whether any step of the deck is geometrically nonlinear."""
         return self.bent or any(step.nlgeom for step in self.deck.steps)
 
+    def orientation(self, name: str) -> Orientation:
+        """Return an orientation that something uses; note an origin, which CalculiX does not read."""
+        found = self.deck.orientations[name]
+        if found.system == "rectangular" and np.any(found.c) and not self.deck.of_abaqus:
+            self.note(
+                f"{found.where}: the axes of the orientation {name} start from its point c, as in Abaqus (CalculiX "
+                "reads a and b alone)", Effect.DIFFERS,
+            )  # fmt: skip
+        return found
+
+    @property
+    def uncoupled(self) -> np.ndarray:
+        """Keys (m,), six per node, of the rotations of reference nodes that *DISTRIBUTING does not name: what acts on
+        them has no effect in CalculiX, unless an element uses the node."""
+        keys = []
+        for coupling in self.deck.couplings:
+            ref = self.node(coupling.ref_node)
+            if coupling.kind == "distributing" and not any((group.nodes == ref).any() for group in self.groups):
+                keys += [6 * ref + d for d in (3, 4, 5) if d + 1 not in coupling.dofs]
+        return np.array(keys, np.int64)
+
     def is_nonlinear(self, step: DeckStep) -> bool:
         """Return whether a step is geometrically nonlinear."""
         return step.nlgeom or self.bent
@@ -264,7 +285,7 @@ class Conversion:
             if coupling.kind != "distributing" or coupling.orientation is None or self.deck.of_abaqus:
                 continue  # the directions of the node are global
             inside = nodes == self.node(coupling.ref_node)
-            axes[inside] = axes_at(self.deck.orientations[coupling.orientation], self.deck.x[nodes[inside]])
+            axes[inside] = axes_at(self.orientation(coupling.orientation), self.deck.x[nodes[inside]])
             has |= inside
         return axes, has
 

@@ -52,7 +52,7 @@ def _rotary(conv: Conversion, section: RotaryInertia, nodes: np.ndarray, number:
     xx, yy, zz, xy, xz, yz = section.inertia
     J = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     if section.orientation is not None:
-        axes = axes_at(conv.deck.orientations[section.orientation], conv.deck.x[nodes[:1]])[0]
+        axes = axes_at(conv.orientation(section.orientation), conv.deck.x[nodes[:1]])[0]
         J = axes.T @ J @ axes
     loose = nodes[~conv.rotational[nodes]]
     if loose.size:
@@ -114,7 +114,7 @@ def _springs(conv: Conversion, section: Spring | Dashpot, type_: str, ids: np.nd
         dof = section.dofs[0]
         axes = np.eye(3)
         if section.orientation is not None:
-            axes = axes_at(conv.deck.orientations[section.orientation], conv.deck.x[ends[:1]])[0]
+            axes = axes_at(conv.orientation(section.orientation), conv.deck.x[ends[:1]])[0]
         direction = axes[(dof - 1) % 3]
         a, b = (GROUND, ends[0]) if len(ends) == 1 else (ends[1], ends[0])
         owner = model.building.label("Spring", name)
@@ -284,7 +284,7 @@ def _connectors(conv: Conversion, section: ConnectorSection, ids: np.ndarray, no
         conv.places[name] = section.where
         axes = np.eye(3)
         if section.orientation is not None:
-            axes = axes_at(conv.deck.orientations[section.orientation], conv.deck.x[[a]])[0]
+            axes = axes_at(conv.orientation(section.orientation), conv.deck.x[[a]])[0]
         if found is not None:
             _joint(conv, section, found, name, element, (a, b), axes)
         if free is not None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from scipy.linalg import eigh
 
@@ -57,6 +55,11 @@ def _shell(conv: Conversion, group: Group, on: str) -> None:
             )  # fmt: skip
         layers = zip(section.layers, names, strict=True)
         content = {"layers": [{"material": n, "thickness": s.thickness, "angle": s.angle} for s, n in layers]}
+    if section.offset and not conv.deck.of_abaqus:
+        conv.note(
+            f"{section.where}: forces and supports of shells with OFFSET act on the surface of the nodes, as in Abaqus "
+            "(CalculiX lets them act in the middle of the thickness)", Effect.DIFFERS,
+        )  # fmt: skip
     damping = {m.damping for m in materials}
     if len(damping) > 1:
         raise UnsupportedError("layers with different *DAMPING are not supported", place=section.where)
@@ -206,13 +209,18 @@ def _first_axes(conv: Conversion, group: Group) -> np.ndarray:
     if name is None:
         along_x = np.abs(normal[:, 0]) > np.cos(np.radians(0.1))
         return np.where(along_x[:, None], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0])
-    given = conv.deck.orientations[name]
+    given = conv.orientation(name)
     if not given.axis:
         raise UnsupportedError(
             f"the orientation {name} of a shell does not say which of its axes is the normal", place=given.where,
             remedy="add a second line with axis and angle, for example 3, 0.",
         )  # fmt: skip
-    axes = axes_at(replace(given, angle=0.0), middle, group.ids)
+    if given.axis != 3 and not conv.deck.of_abaqus:
+        conv.note(
+            f"{given.where}: axis {given.axis} of the orientation {name} is the normal of shells and the next one "
+            "their first, as in Abaqus; CalculiX takes 1, 2 and 3 for those of the material", Effect.DIFFERS,
+        )  # fmt: skip
+    axes = axes_at(given, middle, group.ids)  # turned before they are laid on the surface
     first = axes[:, given.axis % 3]
     first = first - np.einsum("ei,ei->e", first, normal)[:, None] * normal
     size = np.linalg.norm(first, axis=1)
@@ -222,9 +230,7 @@ def _first_axes(conv: Conversion, group: Group) -> np.ndarray:
             f"the first axis of the orientation {name} is normal to shell {element}", place=given.where,
             remedy="give another axis in its second line",
         )  # fmt: skip
-    first = first / size[:, None]
-    angle = np.radians(given.angle)
-    return np.cos(angle) * first + np.sin(angle) * np.cross(normal, first)
+    return first / size[:, None]
 
 
 def section_axes(conv: Conversion, group: Group) -> np.ndarray:

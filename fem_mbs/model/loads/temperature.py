@@ -28,6 +28,9 @@ from fem_mbs.system.blocks import Block
 
 __all__ = ["Temperature"]
 
+#: Cells whose strains at the points of full integration are linear along each axis, and the cell of such functions.
+_LINEAR = {"hexahedron20": "hexahedron", "quad8": "quad"}
+
 
 def _heated(building: Building, owner: str, on) -> tuple[np.ndarray, list[tuple[CellGroup, np.ndarray]]]:
     """Return nodes of a place, and the elements that its temperature concerns."""
@@ -152,9 +155,10 @@ class Temperature(Declaration):
         gradient: of shells, change [K/m] along the normal, times f(t) too: as ``value`` at the nodes.
 
     Within an element the change is interpolated from the nodes: by the shape functions; constant in a hexahedron of
-    full integration and linear in a hexahedron20 of full integration, where their strains could not follow more
-    (so does CalculiX); constant in the surface of shells of 3 and 4 nodes.  Several temperatures of one element add
-    up, and share one function.
+    full integration and a quad, in a hexahedron20 and a quad8 of full integration linear along each axis through the
+    values at 2 x 2 x 2 (2 x 2) Gauss points, where their strains could not follow more (so does CalculiX); constant in
+    the surface of shells of 3 and 4 nodes.
+    Several temperatures of one element add up, and share one function.
 
     Raises:
         ModelError: no such part, a material without expansion, values that are not finite, a second function, a
@@ -215,8 +219,12 @@ class Temperature(Declaration):
 
 def _at_points(group: SolidGroup, points: np.ndarray) -> np.ndarray:
     """Return values at the integration points from those at the nodes, (q, k)."""
-    if group.type == "solid_hexahedron":
-        return np.full((len(points), 8), 0.125)
-    if group.type == "solid_hexahedron20":
-        return np.pad(shapes.shape_functions("hexahedron", points), ((0, 0), (0, 12)))
+    if group.kind in ("hexahedron", "quad") and group.type != "solid_hexahedron_incompatible":
+        n = shapes.n_nodes(group.kind)
+        return np.full((len(points), n), 1.0 / n)
+    if group.kind in _LINEAR and group.rule == "full":
+        # linear along each axis, through the values at two points each, where the strains are best
+        cell = _LINEAR[group.kind]
+        inner = shapes.local_nodes(cell) / np.sqrt(3.0)
+        return shapes.shape_functions(cell, np.sqrt(3.0) * points) @ shapes.shape_functions(group.kind, inner)
     return shapes.shape_functions(group.kind, points)

@@ -116,7 +116,7 @@ def _is_inclined(conv: Conversion, coupling: Coupling) -> bool:
     if set(coupling.dofs) & {1, 2, 3} in ({1, 2, 3}, set()):
         return False
     places = conv.deck.x[conv.nodes(np.r_[coupling.ref_node, coupling.nodes])]
-    return not np.allclose(axes_at(conv.deck.orientations[coupling.orientation], places), np.eye(3), atol=1e-12)
+    return not np.allclose(axes_at(conv.orientation(coupling.orientation), places), np.eye(3), atol=1e-12)
 
 
 def _along_axes(conv: Conversion, table: EquationTable, coupling: Coupling, ref: int, nodes: np.ndarray) -> None:
@@ -137,7 +137,7 @@ def _along_axes(conv: Conversion, table: EquationTable, coupling: Coupling, ref:
             "a coupling of rotations in the axes of an orientation is not supported", place=where,
             remedy="couple translations only",
         )  # fmt: skip
-    axes = axes_at(conv.deck.orientations[coupling.orientation or ""], x[nodes])
+    axes = axes_at(conv.orientation(coupling.orientation or ""), x[nodes])
     conv.model.building.rotational.add(ref)
     for node, mine in zip(nodes.tolist(), axes, strict=True):
         free = [k for k in range(3) if (node, k) not in table.dependent]

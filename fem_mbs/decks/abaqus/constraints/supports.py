@@ -61,7 +61,14 @@ def _keys(conv: Conversion, boundary: Boundary) -> tuple[np.ndarray, np.ndarray]
             "left out",
             Effect.NONE,
         )
-    return 6 * node + dof, exists
+    keys = 6 * node + dof
+    free = np.isin(keys, conv.uncoupled)
+    if free.any():
+        conv.note(
+            f"{boundary.where}: the support of the rotation of node {conv.name_of(node[free][0])}, which *DISTRIBUTING "
+            "does not couple, is left out, as in CalculiX", Effect.DIFFERS,
+        )  # fmt: skip
+    return keys, exists & ~free
 
 
 def _entries(conv: Conversion, boundaries: Sequence[Boundary], zero: bool = False) -> list[Given]:

@@ -81,6 +81,7 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
                 f"{step.where}: the step is computed about the state before the linear DYNAMIC step, not about its end",
                 Effect.DIFFERS,
             )
+        _pressures(conv, step)
         PROCEDURES[step.procedure](item)
         end = timeline.time_of(i)
         start = end - (step.duration if i in timeline.steps else 0.0)
@@ -91,6 +92,20 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
     if not before.made:
         raise ModelError(f"no step of the deck can be computed ({deck.steps[0].procedure})", place=deck.steps[0].where)
     return before.made
+
+
+def _pressures(conv: Conversion, step: DeckStep) -> None:
+    """Note that pressures of a BUCKLE step turn with their surface."""
+    if step.procedure != "BUCKLE" or conv.deck.of_abaqus:
+        return
+    entries: tuple[Dload | Dsload, ...] = (*step.dloads, *step.dsloads)
+    loads = (d for d in entries if d.value)
+    load = next((d for d in loads if (d.kind == "pressure" if isinstance(d, Dload) else d.label == "P")), None)
+    if load is not None:
+        conv.note(
+            f"{load.where}: pressures turn with their surface, and their stiffness counts in step {step.number}, "
+            "BUCKLE, as in Abaqus; CalculiX leaves it out", Effect.DIFFERS,
+        )  # fmt: skip
 
 
 def _is_left_out(step: DeckStep) -> bool:
