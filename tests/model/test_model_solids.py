@@ -504,4 +504,4 @@ def test_a_pressure_on_a_whole_shell_is_told_its_sets_of_cells():
     m.shells("pipe", "pipe", "steel", 0.01)
     with pytest.raises(ModelError, match=r"must name a set of faces .*; there are pipe:bottom, pipe:top, pipe:all$"):
         m.pressure("inside", "pipe", 1.0)
-    m.pressure("inside", "pipe:all", 1.0)
+    m.pressure("all", "pipe:all", 1.0)
