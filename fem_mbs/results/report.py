@@ -366,6 +366,6 @@ def _of_modes(report: StepReport) -> list[tuple[str, str, np.ndarray]]:
     masses = np.asarray(getattr(part, "effective_mass", None) or [], float)
     if masses.ndim == 2 and len(masses) == count and part is not None:
         for direction, column in zip(part.directions, masses.T, strict=True):
-            unit = "kg m^2" if "rotation" in direction else "kg"
+            unit = "kg m^2" if direction.startswith("r") else "kg"
             found.append((f"effective mass {direction}", unit, column))
     return found

@@ -495,3 +495,13 @@ def test_heat_in_a_linear_static_step():
     model.linear_static_step()
     S, _ = stress_of(last(model), model, "body")
     assert np.allclose(S, -E * ALPHA * HOT * np.array([0, 0, 1, 0, 0, 0]), atol=1e-6 * E * ALPHA * HOT)
+
+
+def test_a_pressure_on_a_whole_shell_is_told_its_sets_of_cells():
+    m = Model(3)
+    m.material("steel", E=2e11, nu=0.3, density=7800.0)
+    m.grid("pipe", "tube", radius=0.5, height=1.0, n=(6, 2))
+    m.shells("pipe", "pipe", "steel", 0.01)
+    with pytest.raises(ModelError, match=r"must name a set of faces .*; there are pipe:bottom, pipe:top, pipe:all$"):
+        m.pressure("inside", "pipe", 1.0)
+    m.pressure("all", "pipe:all", 1.0)

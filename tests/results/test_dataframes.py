@@ -96,6 +96,8 @@ def test_modes(results):
     np.testing.assert_allclose(table["frequency [1/min]"], 60.0 * np.array(report.frequencies_hz))
     part = report.participation
     np.testing.assert_allclose(table[f"effective mass {part.directions[0]} [kg]"], np.array(part.effective_mass)[:, 0])
+    turn = part.directions.index("rz")
+    np.testing.assert_allclose(table["effective mass rz [kg mm^2]"], 1e6 * np.array(part.effective_mass)[:, turn])
     assert results.modes_to_dataframe("modes", base=True).columns[0] == "frequency [Hz]"
     with pytest.raises(ResultsError, match=r'step "swing" \(transient\) has modes'):
         results.modes_to_dataframe("swing")

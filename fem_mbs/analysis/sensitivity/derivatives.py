@@ -134,6 +134,10 @@ class Derivatives:
                 return True
         return False
 
+    def _works(self) -> np.ndarray:
+        """Return which records (n,) bool are works."""
+        return self.context.system.system.record[:, 0] == S.REC_WORK
+
     def _varied(self) -> np.ndarray:
         """Return whether each parameter may change the function by which a sensor evaluates its records, (n_par,
         n_sensors) bool."""
@@ -239,6 +243,7 @@ class Derivatives:
         follower.differentiate(stepping, funs, follower.slopes_of_functions(stepping, (now, now, now)))
         slopes = follower.take(1)
         slopes.ledger[:, :, _WORKS] = np.nan  # of which the equilibrium alone knows nothing
+        slopes.record[:, :, self._works()] = np.nan
         self._record(chunk.time, chunk.ledger, chunk.record, slopes, True, {"load factor": np.array([_factor])})
 
     # --- rows --------------------------------------------------------------------------------------------------------
@@ -260,7 +265,7 @@ class Derivatives:
         columns: dict[str, np.ndarray],
     ) -> None:  # fmt: skip
         defect = float(self.follower.arrays.reals[F.DEFECT])
-        if not np.isfinite(slopes.record).all() or defect > _WRONG:
+        if not np.isfinite(slopes.record[:, :, ~self._works()]).all() or defect > _WRONG:
             raise AnalysisError(
                 f"the derivatives at t = {time[-1]:.6g} {unit_of('s')} cannot be found: the tangent of the steps is "
                 "not that of their forces; find them by differences, in a sweep", owner=Owner("Sensitivities"),

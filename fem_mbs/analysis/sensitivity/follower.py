@@ -40,6 +40,10 @@ _CHORD = 1e-6  # relative residual of linear solutions with the factors of the r
 _CLOSE = 1e-11  # last increment over the solution, at which these end
 _FAST = 0.2  # contraction, above which they do
 
+#: Largest change of an equilibrium over the one that is wanted in differences, beyond which it is differentiated anew.
+_WIDE = 1.5
+_STATE = ("dQ", "dD", "dV", "dDD", "dpast", "dreaction", "dwork")  # what differentiating an equilibrium sets
+
 _OTHER = 1e-8  # change of the residual with other histories over the largest element force, that is none
 
 #: Functions of time of all parameters' changed models: value, weights and functions by parameter.
@@ -111,6 +115,7 @@ class Follower:
         self.factorisations = self.solutions = 0
         self.redundant = False
         self._fresh, self._matrix = False, None
+        self._far = np.zeros(n, bool)  # parameters with an equilibrium far from the one before, for the differences
 
     # --- the start of a step of the model ----------------------------------------------------------------------------
     def begin(self, stepping: Stepping, functions: Functions) -> None:
@@ -305,7 +310,34 @@ class Follower:
 
     def differentiate(self, stepping: Stepping, funs: np.ndarray, dfuns: np.ndarray) -> None:
         """Differentiate the equilibrium at which a static step stands, under functions (1, n_fun, 3) with derivatives
-        (n_par, 1, n_fun, 3), from the histories at its start."""
+        (n_par, 1, n_fun, 3), from the histories at its start.
+
+        The size of the differences follows from derivatives that are known. Those of an equilibrium may be far larger
+        than the ones before it, which shows once they are found: they are then found anew, by smaller differences.
+        """
+        a = self.arrays
+        before = [getattr(a, name).copy() for name in _STATE]
+        motion = a.motion.copy()
+        self._differentiate(stepping, funs, dfuns)
+        change = self.arrays.size * self._largest()
+        far = change > _WIDE * motion
+        if np.any(far):
+            later = self.arrays.motion.copy()
+            for name, own in zip(_STATE, before, strict=True):
+                getattr(self.arrays, name)[:] = own
+            self.arrays.motion[:] = np.where(far, motion * motion / np.maximum(change, motion), motion)
+            self._differentiate(stepping, funs, dfuns)
+            self.arrays.motion[:] = later
+        self._far |= far
+        self.arrays.motion[self._far] = motion[self._far]  # `adapt` does not see the error of larger differences here
+
+    def _largest(self) -> np.ndarray:
+        """Return the largest derivative (n_par,) of positions over the model's length, or of directors."""
+        a, system = self.arrays, self.compiled.system
+        positions = np.abs(a.dQ[:, system.positions]).max(axis=1, initial=0.0) / self.compiled.length
+        return np.maximum(positions, np.abs(a.dD).reshape(self.n_par, -1).max(axis=1, initial=0.0))
+
+    def _differentiate(self, stepping: Stepping, funs: np.ndarray, dfuns: np.ndarray) -> None:
         self._room(dfuns)
         self._take_start(stepping)
         a, state = self.arrays, stepping.state

@@ -38,7 +38,7 @@ from fem_mbs.elements.solids import space as solid
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.late import dataclass
-from fem_mbs.meshes.cells import facets_of
+from fem_mbs.meshes.cells import DIMENSION, facets_of
 from fem_mbs.model.building import Building
 from fem_mbs.model.parts.cells import add_block, add_rows, cell_owners, cell_runs, kinds_of_cells
 from fem_mbs.properties.shells import ShellGroup
@@ -363,7 +363,10 @@ def _facets(building: Building, owner: str, on):
         if not colon:
             sets = [*part.facet_sets]
             if building.dimension == 3:  # cells of shells
-                sets += [k for k in part.cell_sets if k not in sets and any(len(c) for _, c in part.cells_of(k, 2))]
+                surfaces = [b for b, block in enumerate(part.blocks) if DIMENSION[block.kind] == 2]
+                sets += [
+                    k for k, held in part.cell_sets.items() if k not in sets and {b for b, _ in held} & {*surfaces}
+                ]
             known = ", ".join(f"{mesh}:{k}" for k in sets) or "none"
             raise ModelError(
                 f'on = "{place}" must name a set of faces ("mesh:set")', owner=owner, remedy=f"there are {known}"

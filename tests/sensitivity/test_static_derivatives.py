@@ -1,0 +1,44 @@
+"""Derivatives of equilibria: of arms that turn far in one increment, by a closed form; works that have none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fem_mbs import Model, sensitivities
+
+
+def arm(size=1.0, increments=1, stiffness=40.0):
+    """A stiff arm in a hinge with a spring, which a force across its first direction turns."""
+    m = Model(2)
+    size, stiffness = m.parameter("size", size), m.parameter("stiffness", stiffness)
+    m.material("steel", E=2e9, density=3000.0)
+    m.section("bar", "stiffness", EA=1e7, EI=1e8, GA=1e8, rhoA=1.0, rhoI=1.0)
+    m.line("arm", (0.0, 0.0), (1.0, 0.0), 1)
+    m.beams("arm", "arm", "bar")
+    m.joint("hinge", "revolute", "ground", "arm:start")
+    m.joint_spring("spring", "hinge", stiffness=stiffness)
+    m.motor("drive", "hinge", position=0.0, kp=stiffness)
+    m.force("push", "arm:end", (0.0, 16.0 * size))
+    m.sensor("turn", "joint", on="hinge")
+    m.sensor("work", "work", on="push")
+    m.sensor("of drive", "work", on="drive")
+    m.static_step(increments=increments)
+    return m
+
+
+@pytest.mark.parametrize("increments", [1, 3])
+def test_a_turn_of_one_increment_has_the_derivative_of_its_equilibrium(increments):
+    """2 k phi = F L cos(phi): dphi/dF = L cos(phi)/(2 k + F L sin(phi)); the arm is rigid to 1e-6."""
+    found = sensitivities(lambda size: arm(size, increments), {"size": 1.0})
+    phi = float(found.solution.sensor("turn", 0).values[-1, 0])
+    expected = 16.0 * np.cos(phi) / (80.0 + 16.0 * np.sin(phi))
+    assert found.solution.sensitivity("turn", "size", 0).values[-1, 0] == pytest.approx(expected, rel=1e-5)
+
+
+def test_works_of_static_steps_have_no_derivatives():
+    """They belong to the way, which equilibria do not know; zeros or parts of them would be taken for derivatives."""
+    found = sensitivities(lambda stiffness: arm(stiffness=stiffness, increments=2), {"stiffness": 40.0})
+    for name in ("work", "of drive"):
+        assert abs(found.solution.sensor(name, 0).values[-1, 0]) > 0.1
+        assert np.isnan(found.solution.sensitivity(name, "stiffness", 0).values[-1, 0])
