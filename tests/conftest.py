@@ -93,7 +93,8 @@ def pytest_collection_modifyitems(config, items):
     the everyday contract, which compiles nothing, and find it on disk.  The long contract is sorted by element types,
     so that workers compile different types.
     """
-    taken = {} if config.getoption("--write-seconds") else seconds()
+    anew = config.getoption("--write-seconds") and not config.option.markexpr
+    taken = {} if anew else seconds()
     for item in items:
         if item.nodeid in taken and not any(map(item.get_closest_marker, ("long", "everyday"))):
             item.add_marker(pytest.mark.long)

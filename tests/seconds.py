@@ -23,7 +23,7 @@ __all__ = ["LONG", "SECONDS", "Measured", "Seconds", "seconds", "share_out"]
 SECONDS = Path(__file__).with_name("seconds.json")
 _USERS = Path(__file__).with_name("kernel_users.json")
 #: What a long test takes at least [s].
-LONG = 0.3
+LONG = 0.15
 
 
 def _table(path: Path) -> dict[str, Any]:
