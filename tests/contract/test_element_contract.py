@@ -947,7 +947,7 @@ def test_every_output_can_be_a_sensor(name):
     model = SimpleNamespace(
         groups={"some": [0, 1]}, single_elements={}, pair_counts={}, find=lambda _what, key, known, _owner: known[key]
     )
-    block = SimpleNamespace(type=t, groups=[("some", 3, 5)], first_output=100)
+    block = SimpleNamespace(type=t, groups=[("some", 3, 5)], first_output=100, reads=None)
     watched = []
     compiled = SimpleNamespace(system=SimpleNamespace(blocks=[block], watch=watched.append))
     for column, (entry, quantity) in enumerate(zip(t.outputs, bare, strict=True)):

@@ -53,7 +53,7 @@ class _Element(Sensor):
                     found.append((block, first))
         block, first = found[0]
         names = block.type.quantities
-        known = self._known(names)
+        known = self._known(names, block.reads[first + self.element] if block.reads else "")
         if self.quantity not in known:
             raise ModelError(
                 f"quantity = {shown(self.quantity)}",
@@ -68,11 +68,10 @@ class _Element(Sensor):
         compiled.system.watch(block)
         return [(REC_OUT, block.first_output + (first + self.element) * len(names) + column)]
 
-    def _known(self, names: Sequence[str]) -> list[str]:
-        """Return the outputs that mean something: the friction of a gear, rack, rope or screw is pressed by the
-        multiplier of a ratio, which is no normal force, and its speeds are scaled."""
-        block = next((b for b in self.model.blocks if b.groups[0][0] == self.group and b.reads), None)
-        joint = None if block is None else self.model.joints.get(block.reads[0])
+    def _known(self, names: Sequence[str], reads: str) -> list[str]:
+        """Return the outputs that mean something: the friction of a gear, rack, rope or screw, whose joint ``reads``
+        names, is pressed by the multiplier of a ratio, which is no normal force, and its speeds are scaled."""
+        joint = self.model.joints.get(reads) if reads else None
         hidden = () if joint is None or joint.coupled is None else ("normal force", "sliding speed")
         return [name for name in names if name not in hidden]
 
