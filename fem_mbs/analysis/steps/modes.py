@@ -228,7 +228,8 @@ class Modes(StepKind):
             many = counted(options.count, "lowest mode")
             return f"the {many}, by components with their modes up to {options.component_cutoff:g} {unit_of('Hz')}"
         if options.band is not None:
-            return "all modes from {:g} to {:g} {}".format(*options.band, unit_of("Hz"))
+            low, high = options.band
+            return f"all modes from {low:g} to {high:g} {unit_of('Hz')}"
         if options.near is None:
             return f"the {counted(options.count, 'lowest mode')}"
         return f"{counted(options.count, 'mode')}, those nearest to {options.near:g} {unit_of('Hz')}"
