@@ -129,7 +129,8 @@ def checkout() -> Path:
 
 @pytest.fixture
 def fem_mbs(capsys, monkeypatch):
-    """The command line in this process: exit code, output, errors."""
+    """The command line in this process: exit code, output, errors without the lines that tell of compilations, which
+    depend on what was compiled before."""
 
     def run(*arguments: str | Path) -> tuple[int, str, str]:
         from fem_mbs.cli import main as cli
@@ -138,6 +139,7 @@ def fem_mbs(capsys, monkeypatch):
         with pytest.raises(SystemExit) as end:
             cli.main()
         out, err = capsys.readouterr()
+        err = "".join(line for line in err.splitlines(keepends=True) if not line.startswith("fem-mbs: compiling "))
         return int(end.value.code or 0), out, err
 
     return run
