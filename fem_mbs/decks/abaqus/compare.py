@@ -531,7 +531,8 @@ def _compare_table(name: str, p: Print, t: PrintTable, label: str, margins: _Mar
 # --- modes -----------------------------------------------------------------------------------------------------------
 def _modes(name: str, modes: Modes, steps: list[StepReport], before: int, margins: _Margins) -> list[Row]:
     what, key = ("load factors", "load_factors") if modes.kind == "buckling" else ("frequencies", "frequencies_hz")
-    known = [s for s in steps if hasattr(s, key) and (s.type == "complex_modes") == (modes.kind == "complex")]
+    damped = modes.kind == "complex"  # reports of complex modes alone give damping ratios beside frequencies
+    known = [s for s in steps if hasattr(s, key) and hasattr(s, "damping_ratios") == damped]
     step = next((s for s in known if s.deck_step == modes.step), None)
     if not modes.step and before < len(known):
         step = known[before]
@@ -540,7 +541,7 @@ def _modes(name: str, modes: Modes, steps: list[StepReport], before: int, margin
     ours = np.array(getattr(step, key))
     if modes.kind == "buckling":
         return [_worst(name, modes.step, what, ours, modes.factor, margins)]
-    if modes.kind == "complex":
+    if damped:
         return [_complex(name, modes, ours, margins)]
     theirs = np.sign(modes.eigenvalue) * np.sqrt(np.abs(modes.eigenvalue)) / (2.0 * np.pi)
     if len(modes.diameter):
