@@ -1,4 +1,4 @@
-"""What tests take, and which of them count as long: `seconds.json`, and `kernel_users.json` beside it.
+"""What tests take, and which of them count as long: `seconds.json` by files, and `kernel_users.json` beside it.
 
 A test takes its own seconds of a processor with compiled kernels, and its share of the compilation of these: the
 everyday tests that need a kernel of an element share what it takes to compile, in equal parts.  So a test of something
@@ -18,12 +18,12 @@ from typing import Any
 
 import pytest
 
-__all__ = ["LONG", "SECONDS", "Measured", "Seconds", "seconds", "share_out"]
+__all__ = ["LONG", "SECONDS", "Measured", "Seconds", "by_files", "seconds", "share_out"]
 
 SECONDS = Path(__file__).with_name("seconds.json")
 _USERS = Path(__file__).with_name("kernel_users.json")
 #: What a long test takes at least [s].
-LONG = 0.15
+LONG = 0.1
 
 
 def _table(path: Path) -> dict[str, Any]:
@@ -36,7 +36,16 @@ def _write(path: Path, table: Mapping[str, Any]) -> None:
 
 def seconds() -> dict[str, float]:
     """Return the tests that take long, with what they take."""
-    return _table(SECONDS)
+    return {f"{file}::{test}": own for file, tests in _table(SECONDS).items() for test, own in tests.items()}
+
+
+def by_files(taken: Mapping[str, float]) -> dict[str, dict[str, float]]:
+    """Return the seconds of tests in one table for each file."""
+    tables: dict[str, dict[str, float]] = {}
+    for name in sorted(taken):
+        file, _, test = name.partition("::")
+        tables.setdefault(file, {})[test] = taken[name]
+    return tables
 
 
 def share_out(
@@ -135,5 +144,5 @@ class Seconds:
         long |= {name: own for name, own in self._marked.items() if own >= LONG}
         measured = {*self._taken, *self._marked}
         kept = {name: own for name, own in seconds().items() if name not in measured}
-        _write(SECONDS, kept | {name: round(both, 1) for name, both in long.items()})
+        _write(SECONDS, by_files(kept | {name: round(both, 1) for name, both in long.items()}))
         _write(_USERS, users)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from seconds import LONG, share_out
+from seconds import LONG, by_files, seconds, share_out
 
 
 def test_tests_share_the_compilation_of_their_kernels():
@@ -40,3 +40,13 @@ def test_what_stays_pays_for_its_kernels():
     long, users = share_out(taken, needed, {"rare": 9.0 * LONG, "other": 9.0 * LONG}, {}, ["stays"])
     assert set(long) == {"b"}
     assert users == {"rare": 2}
+
+
+def test_the_list_has_a_table_for_each_file():
+    """A name of a test may have two colons after that of its file, for a class or in its parameters."""
+    taken = {"b.py::test": 2.0, "a.py::Class::test": 1.0, "a.py::test[x::y]": 3.0}
+    assert by_files(taken) == {"a.py": {"Class::test": 1.0, "test[x::y]": 3.0}, "b.py": {"test": 2.0}}
+    kept = seconds()
+    assert kept
+    assert all(file.startswith("tests/") and file.endswith(".py") for file in by_files(kept))
+    assert {f"{file}::{test}": own for file, tests in by_files(kept).items() for test, own in tests.items()} == kept
