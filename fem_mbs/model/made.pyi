@@ -2939,10 +2939,10 @@ class MadeCalls:
 
         Args:
             name: of its columns in the results
-            a: first place
-            b: second place
-            point_a: of a [m]
-            point_b: of b [m]
+            a: first place, or "ground"
+            b: second place, or "ground"
+            point_a: of a body or of "ground", in global coordinates of the start [m]; else its node
+            point_b: of a body or of "ground", in global coordinates of the start [m]; else its node
         """
 
     @overload
@@ -2954,6 +2954,9 @@ class MadeCalls:
         on: Place,
         a: Place,
         b: Place,
+        point: Vector | None = None,
+        point_a: Vector | None = None,
+        point_b: Vector | None = None,
         relative: bool = False,
         axes: Place | None = None,
     ) -> None:
@@ -2964,8 +2967,11 @@ class MadeCalls:
         Args:
             name: of its columns in the results
             on: what is looked at
-            a: first place
-            b: second place
+            a: first place, or "ground"
+            b: second place, or "ground"
+            point: of a body, in global coordinates of the start [m]; else its node
+            point_a: of a body or of "ground", in global coordinates of the start [m]; else its node
+            point_b: of a body or of "ground", in global coordinates of the start [m]; else its node
             relative: divided by the distance of a and b at the start (default false)
             axes: node or body in whose axes, which turn with it, the components x, y, z are given, "ground": global
                 ones; else the distance alone

@@ -276,3 +276,49 @@ def test_the_step_that_an_event_cuts_counts_with_its_own_length():
     t, values, _ = s.sensor("turn", raw=True)
     assert t[-1] == pytest.approx(0.5 * (0.33 + s.steps[0].time[-1])) and s.steps[0].time[-1] < 0.335
     assert values[-1] == pytest.approx(swing(t)[2][-1:], abs=3e-3)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_distances_and_deflections_from_points_of_the_ground(dimension):
+    """From the position of a swinging rod by plane geometry."""
+    flat = (0.0,) * (dimension - 2)
+    m = Model(dimension, gravity=(0.0, -G, *flat))
+    m.body("rod", mass=2.0, inertia=0.3 if dimension == 2 else (0.1, 0.2, 0.3), position=(0.5, 0.0, *flat))
+    hinge = {"point": (0.0, 0.0, *flat)} | ({} if dimension == 2 else {"axis": (0.0, 0.0, 1.0)})
+    m.joint("hinge", "revolute", a="ground", b="rod", **hinge)
+    m.sensor("tip", "position", on="rod", point=(1.2, 0.0, *flat))
+    fixed, other = np.array([0.4, 2.0, *flat]), np.array([-1.0, 0.5, *flat])
+    m.sensor("way", "distance", a="ground", point_a=fixed, b="rod", point_b=(1.2, 0.0, *flat))
+    chord = {"a": "ground", "point_a": fixed, "b": "ground", "point_b": other}
+    m.sensor("off", "deflection", on="rod", point=(1.2, 0.0, *flat), **chord)
+    m.sensor("across", "deflection", on="rod", point=(1.2, 0.0, *flat), **chord, axes="ground")
+    m.sensor("string", "deflection", on="ground", point=other, a="ground", point_a=fixed, b="rod")
+    m.sensor("rod", "position", on="rod")
+    m.transient_step(0.5, 0.01)
+    s = solve(m)
+    got = {name: s.sensor(name).values for name in ("tip", "way", "off", "across", "string", "rod")}
+    assert np.ptp(got["way"]) > 0.3
+    np.testing.assert_allclose(got["way"][:, 0], np.linalg.norm(got["tip"] - fixed, axis=1), rtol=1e-12)
+
+    def left_of(p, a, b):
+        """Return the distance of points from lines, positive to their left, in space without its sign."""
+        chord, r = b - a, p - a
+        area = chord[..., 0] * r[..., 1] - chord[..., 1] * r[..., 0]
+        way = area / np.linalg.norm(chord, axis=-1)
+        return way if dimension == 2 else np.abs(way)
+
+    np.testing.assert_allclose(got["off"][:, 0], left_of(got["tip"], fixed, other), rtol=1e-12)
+    np.testing.assert_allclose(got["string"][:, 0], left_of(other, fixed, got["rod"]), rtol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(got["across"], axis=1), np.abs(got["off"][:, 0]), rtol=1e-12)
+    assert np.abs(got["across"] @ (other - fixed)).max() < 1e-12
+
+
+def test_points_of_the_ground_alone_are_refused():
+    m = Model(2)
+    m.body("rod", mass=2.0, inertia=0.3, position=(0.5, 0.0))
+    with pytest.raises(ModelError, match='Sensor "way": points of "ground" do not move; name a node or body'):
+        m.sensor("way", "distance", a="ground", point_a=(0.0, 0.0), b="ground", point_b=(1.0, 0.0))
+    with pytest.raises(ModelError, match=r'a point of "ground" needs its coordinates; add point_a = \[...\]'):
+        m.sensor("path", "distance", a="ground", b="rod")
+    with pytest.raises(ModelError, match='"ground" needs its coordinates; add point_b'):
+        m.sensor("off", "deflection", on="rod", a="ground", point_a=(0.0, 0.0), b="ground")

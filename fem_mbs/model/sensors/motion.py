@@ -102,6 +102,32 @@ class ObservedPoint:
         return v + _cross(self.spin(values), self.arm(values)) if self.eccentric else v
 
 
+class GroundPoint:
+    """A point of the ground, which records nothing."""
+
+    size = 0
+
+    def __init__(self, model, point, owner: Owner, key: str):
+        _, self.start = model.point("ground", point, owner, key=key)
+
+    def bind(self, system) -> list[tuple[int, int]]:
+        return []
+
+    def position(self, values: np.ndarray) -> np.ndarray:
+        return np.broadcast_to(self.start, (len(values), len(self.start)))
+
+
+def _points(model, places: dict[str, tuple[Any, Any]], owner: Owner) -> list[ObservedPoint | GroundPoint]:
+    """Return what is looked at of places and their points in global coordinates of the start, by the keys of the
+    points; one of the places must move."""
+    if all(place == "ground" for place, _ in places.values()):
+        raise ModelError('points of "ground" do not move', owner=owner, remedy="name a node or body")
+    return [
+        GroundPoint(model, point, owner, key) if place == "ground" else ObservedPoint(model, place, point, owner)
+        for key, (place, point) in places.items()
+    ]
+
+
 def _cross(w: np.ndarray, r: np.ndarray) -> np.ndarray:
     """Return w x r for angular velocities (n, 1) of the plane or (n, 3)."""
     return w * np.column_stack((-r[:, 1], r[:, 0])) if r.shape[1] == 2 else np.cross(w, r)
@@ -279,10 +305,7 @@ def direction_records(system: Any, node: int) -> list[tuple[int, int]]:
 
 class _Distance(Sensor):
     def prepare(self, a, b, point_a, point_b):
-        self.points = [
-            ObservedPoint(self.model, a, point_a, self.owner),
-            ObservedPoint(self.model, b, point_b, self.owner),
-        ]
+        self.points = _points(self.model, {"point_a": (a, point_a), "point_b": (b, point_b)}, self.owner)
 
     def bind(self, compiled):
         return [r for p in self.points for r in p.bind(compiled.system)]
@@ -303,8 +326,9 @@ class _Distance(Sensor):
 
 
 class _Deflection(_Distance):
-    def prepare(self, on, a, b, relative, axes):
-        self.points = [ObservedPoint(self.model, place, None, self.owner) for place in (on, a, b)]
+    def prepare(self, on, a, b, point, point_a, point_b, relative, axes):
+        places = {"point": (on, point), "point_a": (a, point_a), "point_b": (b, point_b)}
+        self.points = _points(self.model, places, self.owner)
         chord = float(np.linalg.norm(self.points[2].start - self.points[1].start))
         if chord == 0.0:
             raise ModelError(f'"{a}" and "{b}" are at the same place, there is no chord between them', owner=self.owner)
@@ -383,6 +407,7 @@ class _Angle(Sensor):
 
 
 _POINT = "of a body, in global coordinates of the start; else its node"
+_POINT_A = 'of a body or of "ground", in global coordinates of the start; else its node'
 _AXES = "node or body in whose axes, which turn with it, the components are; else global ones"
 _RELATIVE = "node or body with which the observer moves and turns; else the ground"
 
@@ -467,10 +492,10 @@ class Distance(SensorRequest):
     sensor = _Distance
 
     kind: str = kind_key("distance")
-    a: Any = key(PLACE, "first place", kw_only=True)
-    b: Any = key(PLACE, "second place", kw_only=True)
-    point_a: Any = key(VECTOR, "of a", None, unit="m", kw_only=True)
-    point_b: Any = key(VECTOR, "of b", None, unit="m", kw_only=True)
+    a: Any = key(PLACE, 'first place, or "ground"', kw_only=True)
+    b: Any = key(PLACE, 'second place, or "ground"', kw_only=True)
+    point_a: Any = key(VECTOR, _POINT_A, None, unit="m", kw_only=True)
+    point_b: Any = key(VECTOR, _POINT_A, None, unit="m", kw_only=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -483,8 +508,11 @@ class Deflection(SensorRequest):
 
     kind: str = kind_key("deflection")
     on: Any = key(PLACE, "what is looked at", kw_only=True)
-    a: Any = key(PLACE, "first place", kw_only=True)
-    b: Any = key(PLACE, "second place", kw_only=True)
+    a: Any = key(PLACE, 'first place, or "ground"', kw_only=True)
+    b: Any = key(PLACE, 'second place, or "ground"', kw_only=True)
+    point: Any = key(VECTOR, _POINT, None, unit="m", kw_only=True)
+    point_a: Any = key(VECTOR, _POINT_A, None, unit="m", kw_only=True)
+    point_b: Any = key(VECTOR, _POINT_A, None, unit="m", kw_only=True)
     relative: bool = key(FLAG, "divided by the distance of a and b at the start", False, kw_only=True)
     axes: Any = key(
         PLACE,
