@@ -17,12 +17,12 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from fem_mbs.declarations.kinds import Kind, shown
+from fem_mbs.declarations.kinds import FLAG, Kind, shown
 from fem_mbs.declarations.texts import Texts
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.late import dataclass
 
-__all__ = ["Declaration", "Key", "arguments", "choose", "kept_copy", "key", "plain"]
+__all__ = ["Declaration", "Key", "arguments", "choose", "flag", "kept_copy", "key", "plain"]
 
 T = TypeVar("T")
 
@@ -132,7 +132,8 @@ class Declaration:
         A mapping for a table within the table becomes its declaration.
 
         Raises:
-            ModelError: a text that is none of the choices of its key; wrong keys of a table within the table.
+            ModelError: a text that is none of the choices of its key, what is neither True nor False of a flag; wrong
+                keys of a table within the table.
         """
         for name, said in self.keys().items():
             value = getattr(self, name)
@@ -140,6 +141,8 @@ class Declaration:
                 value = said.kind.read(value, self.thing, f"{said.file or name}.")
             if value is not None:
                 _check_choice(said, said.file or name, value, self.thing)
+            if said.kind is FLAG and value is not said.default:
+                value = flag(value, self.thing, said.file or name)
             object.__setattr__(self, name, kept_copy(value))
 
     @property
@@ -307,6 +310,17 @@ def _checked(said: Key, name: str, value: Any, owner: str) -> Any:
         raise ModelError(f"{name} = {shown(plain(value))} {error}", owner=owner, key=name, value=value) from None
     _check_choice(said, name, found, owner)
     return found
+
+
+def flag(value: Any, owner: Owner, key: str) -> bool:
+    """Return the value of a flag that was given in Python.
+
+    Raises:
+        ModelError: it is neither True nor False.
+    """
+    if not isinstance(value, (bool, np.bool_)):
+        raise ModelError(f"{key} = {shown(value)} must be True or False", owner=owner, key=key, value=value)
+    return bool(value)
 
 
 def _check_choice(said: Key, name: str, value: Any, owner: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from bisect import bisect_right
 from collections import ChainMap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -160,6 +160,10 @@ class Building:
         other.joints = {k: v for k, v in self.joints.items() if k not in without}
         other.used_functions, other.callbacks = list(self.used_functions), list(self.callbacks)
         return other
+
+    def turn_nodes(self, nodes: Iterable[int]) -> None:
+        """Give nodes rotations."""
+        self.rotational.update(nodes)
 
     def move_nodes(self, nodes: np.ndarray, x: np.ndarray) -> None:
         """Move nodes (n,) to positions (n, dimension)."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from fem_mbs.declarations.declaration import Declaration, arguments
 from fem_mbs.declarations.docstrings import with_arguments
+from fem_mbs.errors import ModelError, Owner
 
 __all__ = ["Built", "LateCall", "adds", "named", "named_calls"]
 
@@ -84,14 +85,33 @@ class LateCall:
         return call.__get__(held, owner)
 
 
+def _set(name: str, value: Any, building: Any) -> None:
+    setattr(building, name, value)
+
+
 class Built:
-    """An attribute of a model's building under the same name."""
+    """An attribute of a model's building under the same name; tables are read-only.
+
+    Args:
+        settable: it can be set.
+    """
+
+    def __init__(self, settable: bool = False) -> None:
+        self._settable = settable
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
     def __get__(self, model: Any, owner: type | None = None) -> Any:
-        return self if model is None else getattr(model.building, self.name)
+        if model is None:
+            return self
+        value = getattr(model.building, self.name)
+        return MappingProxyType(value) if isinstance(value, dict) else value
 
     def __set__(self, model: Any, value: Any) -> None:
-        setattr(model.building, self.name, value)
+        if not self._settable:
+            raise ModelError(
+                f"{self.name} cannot be set", owner=Owner("Model"), key=self.name, value=value,
+                remedy="it follows from the calls of the model",
+            )  # fmt: skip
+        model.amend(functools.partial(_set, self.name, value))

@@ -9,7 +9,9 @@ The numbers are in one consistent set of units, by default SI, as which document
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import difflib
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fem_mbs.declarations.declaration import Declaration
+from fem_mbs.declarations.declaration import Declaration, flag
 from fem_mbs.display import Shown, saved
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.parameters import Parameters
@@ -44,6 +46,9 @@ _copies_of = late("fem_mbs.model.copies.copying:copies_of")
 @named_calls
 class Model(MadeCalls, Shown):
     """A machine: parts, joints, motions, loads, initial velocities, sensors and steps.
+
+    A call that is refused leaves nothing in the model, so it can be made again.  ``copy.copy`` returns a model of its
+    own.  Title, gravity, elimination, field names and steps can be set later.
 
     Args:
         dimension: 2 (plane; x, y and a rotation) or 3.
@@ -75,14 +80,18 @@ class Model(MadeCalls, Shown):
                 key="dimension",
                 value=dimension,
             )
-        self.building = Building(dimension)
+        self._dimension = dimension
+        self._building: Building | None = None
+        self._shares = False  # its building has lists and tables in common with that of a copy
+        #: what the building was made by, in this order
+        self._made_by: list[Callable[[Building], Any]] = []
         self.specifications: list[Declaration] = []
         #: keys at the top of a model file that had expressions of parameters, as they stood there
         self.expressed: dict[str, Any] = {}
-        self.title, self.elimination = title, bool(elimination)
-        self.gravity = np.zeros(dimension) if gravity is None else self.building.vector(gravity, "Model", "gravity")
-        self.field_names = check_fields(fields)
+        self.title = title
+        self.elimination, self.gravity, self.field_names = elimination, gravity, fields
         self.steps: list[Step] = []
+        self._whole = True
 
     def __repr__(self) -> str:
         steps = ", ".join(step.name for step in self.steps) or "no steps"
@@ -90,26 +99,97 @@ class Model(MadeCalls, Shown):
         told = ", ".join([f"{self.n_nodes} nodes", *(f"{count} {what}" for count, what in counts if count)])
         return f"<Model {self.title!r}: {self.dimension} dimensions, {told}; {steps}>"
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set what a model has; a wrong name would be dropped in silence."""
+        if getattr(self, "_whole", False) and name not in self.__dict__:
+            known = [n for n, kind in inspect.getmembers_static(type(self), inspect.isdatadescriptor) if n[0] != "_"]
+            known += [n for n in self.__dict__ if n[0] != "_"]
+            if name not in known:
+                close = difflib.get_close_matches(name, known, n=1)
+                raise ModelError(
+                    f"{name} cannot be set", owner=Owner("Model"), key=name, value=value,
+                    remedy=f'did you mean "{close[0]}"?' if close else "",
+                )  # fmt: skip
+        object.__setattr__(self, name, value)
+
+    @property
+    def gravity(self) -> np.ndarray:
+        """Acceleration of gravity (dimension,) [m/s^2]; None sets none."""
+        return self._gravity
+
+    @gravity.setter
+    def gravity(self, value: ArrayLike | None) -> None:
+        none = np.zeros(self._dimension)
+        self._gravity = none if value is None else self.building.vector(value, "Model", "gravity").copy()
+
+    @property
+    def elimination(self) -> bool:
+        """Whether joints of coinciding nodes let these share their unknowns where that is exact."""
+        return self._elimination
+
+    @elimination.setter
+    def elimination(self, value: bool) -> None:
+        self._elimination = flag(value, Owner("Model"), "elimination")
+
+    @property
+    def field_names(self) -> tuple[str, ...]:
+        """What the frames of solid and plane parts hold."""
+        return self._field_names
+
+    @field_names.setter
+    def field_names(self, value: str | Sequence[str]) -> None:
+        self._field_names = check_fields(value)
+
     def __copy__(self) -> Model:
-        """Return a model whose attributes, those of its building included, can be set without changing this one."""
+        """Return a model that can be changed without changing this one."""
         other = object.__new__(type(self))
-        own = {"building": copy(self.building), "specifications": list(self.specifications), "steps": list(self.steps)}
-        other.__dict__.update(self.__dict__, **own)
+        self._shares = True
+        other.__dict__.update(
+            self.__dict__,
+            _building=copy(self.building),
+            _made_by=list(self._made_by),
+            specifications=list(self.specifications),
+            steps=list(self.steps),
+        )
         return other
+
+    @property
+    def building(self) -> Building:
+        """The arrays of the model, made anew from what was accepted after a call was refused."""
+        if self._building is None:
+            self._building = Building(self._dimension)
+            for make in self._made_by:
+                make(self._building)
+        return self._building
+
+    def amend(self, change: Callable[[Building], Any]) -> None:
+        """Change the building by a function of it, which is called again where the building is made anew."""
+        change(self.building)
+        self._made_by.append(change)
 
     @in_units_of_model
     def add(self, declaration: Any, said: Declaration | None = None) -> None:
         """Add a declaration: build it, and keep it, or what was ``said`` where it is what that was worked out to.
 
+        A declaration that is refused leaves nothing in the model.
+
         Raises:
             ModelError: it does not fit the model.
         """
-        if isinstance(declaration, Copy):
-            tables = {kind: table.name for table in TABLES for kind in table.declarations}
-            known = [(tables.get(type(d), ""), d) for d in self.specifications if not isinstance(d, Copy)]
-            for _, made in _copies_of(declaration, known, self.dimension):
-                self.add(made)
-        declaration.build(self.building)
+        made_by, specified = len(self._made_by), len(self.specifications)
+        if self._shares:
+            self._building, self._shares = None, False
+        try:
+            if isinstance(declaration, Copy):
+                tables = {kind: table.name for table in TABLES for kind in table.declarations}
+                known = [(tables.get(type(d), ""), d) for d in self.specifications if not isinstance(d, Copy)]
+                for _, made in _copies_of(declaration, known, self.dimension):
+                    self.add(made)
+            self.amend(declaration.build)
+        except BaseException:  # also where a user interrupts the reading of a mesh
+            del self._made_by[made_by:], self.specifications[specified:]
+            self._building = None  # it may hold a part of what was refused
+            raise
         self.specifications.append(declaration if said is None else said)
 
     @named("Parameter")
@@ -150,27 +230,27 @@ class Model(MadeCalls, Shown):
     meshes = Built()
     bodies = Built()
     joints = Built()
-    named_nodes = Built()
+    named_nodes = Built(settable=True)
     functions = Built()
     groups = Built()
     line_groups = Built()
     sensors = Built()
-    checks = Built()
+    checks = Built(settable=True)
     initial_velocities = Built()
     initial_speeds = Built()
-    initial_method = Built()
+    initial_method = Built(settable=True)
     runnings = Built()
     starts_moving = Built()
     assembling = Built()
     shown_units = Built()
     events = Built()
-    reserved_loads = Built()
+    reserved_loads = Built(settable=True)
     rotors = Built()
     reduced_parts = Built()
     components = Built()
     cyclic = Built()
-    warnings = Built()
-    departures = Built()
+    warnings = Built(settable=True)
+    departures = Built(settable=True)
 
     @named("Material")
     def solid_material(

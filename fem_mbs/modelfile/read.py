@@ -407,7 +407,7 @@ def build_model(file: ModelFile) -> Model:
                 _add(model, entry, solid, reduced)
     idle = [name for name in file.parameters if name not in file.parameters.used]
     if idle:
-        model.warnings.append(f"parameters that nothing uses: {', '.join(idle)}")
+        model.warnings = [*model.warnings, f"parameters that nothing uses: {', '.join(idle)}"]
     return model
 
 

@@ -1,6 +1,8 @@
 """Model -> model file -> model is the identity, over the validation models: equal declarations, bit-equal arrays."""
 
 import inspect
+import pickle
+from copy import copy
 from importlib import import_module
 
 import pytest
@@ -89,7 +91,16 @@ def test_validation_models(name, monkeypatch, tmp_path):
     again = load_model(path)
     assert name in WITH_MESHES or again.specifications == model.specifications
     assert [(s.kind, s.name, s.options) for s in again.steps] == [(s.kind, s.name, s.options) for s in model.steps]
-    assert arrays(again.compile()) == arrays(model.compile())
+    whole = arrays(again.compile())
+    assert whole == arrays(model.compile())
+    refuse(again)
+    assert arrays(again.compile()) == whole
+
+
+def refuse(model: Model) -> None:
+    """Make a call that the model refuses when a part of it has been built."""
+    with pytest.raises(ModelError, match="no such place"):
+        model.joint("refused", "revolute", a="ground", b="no such place", point=[0.0] * model.dimension)
 
 
 def frame() -> Model:
@@ -172,3 +183,39 @@ def test_models_with_files(tmp_path):
     again = load_model(tmp_path / "sub" / "again.toml")
     assert arrays(again.compile()) == arrays(model.compile())
     assert isinstance(again.meshes["bar"][0], Mesh)
+
+
+def test_refused_calls_leave_nothing_in_the_model():
+    """Their names are free again, their nodes, supports and copies are gone; nothing else moves."""
+    model = frame()
+    model.spring("spring2", "other", "block", stiffness=2.0)
+    model.warnings = ["a sentence"]
+    before, said, nodes = arrays(model.compile()), list(model.specifications), model.n_nodes
+    with pytest.raises(ModelError, match="inertia"):
+        model.body("late", (5.0, 0.0), 1.0, -0.1)
+    with pytest.raises(ModelError, match="ghost"):
+        model.fix(["beam:end", "ghost"])
+    with pytest.raises(ModelError, match="is already taken"):  # after a copy of the beam
+        model.copy(["beam", "spring"], suffix="2", translate=(0.0, 1.0))
+    assert (model.specifications, model.n_nodes, model.warnings) == (said, nodes, ["a sentence"])
+    assert arrays(model.compile()) == before
+    model.body("late", (5.0, 0.0), 1.0, 0.1)
+    assert model.n_nodes == nodes + 1
+
+
+def test_a_copy_of_a_model_is_a_model_of_its_own():
+    """Calls of either, refused ones too, leave the other alone; so does a pickled one."""
+    model = frame()
+    before = arrays(model.compile())
+    other = copy(model)
+    other.spring("more", "tip", "block", stiffness=3.0)
+    refuse(other)
+    assert arrays(model.compile()) == before
+    whole = arrays(other.compile())
+    assert whole != before
+    refuse(model)
+    model.body("late", (5.0, 0.0), 1.0, 0.1)
+    assert arrays(other.compile()) == whole
+    again = pickle.loads(pickle.dumps(other))
+    refuse(again)
+    assert arrays(again.compile()) == whole

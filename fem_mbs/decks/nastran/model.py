@@ -7,6 +7,7 @@ of the deck, along the axes of the grid points (6 k + component), and those of t
 from __future__ import annotations
 
 from dataclasses import field
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -156,7 +157,7 @@ class Conversion:
         """Give nodes rotations."""
         nodes = np.atleast_1d(np.asarray(nodes, int))
         self.rotational[nodes] = self.used[nodes] = True
-        self.model.building.rotational.update(nodes.tolist())
+        self.model.amend(methodcaller("turn_nodes", nodes.tolist()))
 
     def to_basic(self, nodes: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Return values (m, 6) along the global axes of values along the axes of grid points (m,)."""

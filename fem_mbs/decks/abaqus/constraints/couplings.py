@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import methodcaller
+
 import numpy as np
 
 from fem_mbs.decks.abaqus.constraints.table import DIRECTIONS, EquationTable
@@ -138,7 +140,7 @@ def _along_axes(conv: Conversion, table: EquationTable, coupling: Coupling, ref:
             remedy="couple translations only",
         )  # fmt: skip
     axes = axes_at(conv.orientation(coupling.orientation or ""), x[nodes])
-    conv.model.building.rotational.add(ref)
+    conv.model.amend(methodcaller("turn_nodes", [ref]))
     for node, mine in zip(nodes.tolist(), axes, strict=True):
         free = [k for k in range(3) if (node, k) not in table.dependent]
         for d in sorted(d for d in set(coupling.dofs) if d <= 3):

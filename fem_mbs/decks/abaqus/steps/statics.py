@@ -108,7 +108,7 @@ def _path(item: StepToMake) -> None:
     options: dict[str, Any] = {}
     if path.node:
         place = f"node {conv.deck.node_name(path.node)}"
-        conv.model.named_nodes[place] = int(conv.node(path.node))
+        conv.model.named_nodes = {**conv.model.named_nodes, place: int(conv.node(path.node))}
         options = {"on": place, "component": "xyz"[path.dof - 1], "displacement": path.displacement}
     conv.note(
         f"{step.where}: the arc lengths of the path are its own; it ends where RIKS asks for it, or after INC="
