@@ -795,6 +795,7 @@ def test_every_call_of_the_builder_has_a_table():
     calls -= {"grid", "save"}
     calls -= {
         "add",
+        "amend",
         "user_force",
         "equations",
         "node_displacement",
