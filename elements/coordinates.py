@@ -12,13 +12,18 @@ One-state rules see two equal states: row = row1 is the gradient there, G half o
 - `offset_rows`     s = (P_b - P_a).e, e fixed in end a, points eccentric: bilinear, so the quotient takes the means
                     of both factors, ds = (dP_b - dP_a).e_m + d_m.de;
 - `direction_rows`  s = a.b, a fixed in end a, b in end b: likewise;
-- `angle_rows`      s = phi, the angle of z = (C, S), C = u.b, S = v.b, with u and v fixed in end a and b in end b, all
-                    three across the axis.  With z0, z1 of lengths n0, n1 and directions e0, e1 the exact quotient is
+- `angle_rows`      s = phi, the angle of z = (C, S), C = u.b + v.c, S = v.b - u.c, with u and v fixed in end a, b and c
+                    in end b, all across the axis, which makes right-handed triads (u, v, n_a), (b, c, n_b).  phi is
+                    then the twist of the rotation from a to b about the axis: of its quaternion (w, r) phi/2 is the
+                    angle of (w, r.n).  It depends on the axis alone, not on the choice of u.  With c = 0 it is the
+                    angle of the direction b, seen along the axis of a: of a universal joint, whose b stays across.
+                    With z0, z1 of lengths n0, n1 and directions e0, e1 the exact quotient is
                     grad phi = dphi/(2 tan(dphi/2)) g.(grad C, grad S)|_m,
-                    g = 2 R90 (e0 + e1)/((n0 + n1)(1 + e0.e1)); grad C|_m on end b is the moment b_m x u_m.
+                    g = 2 R90 (e0 + e1)/((n0 + n1)(1 + e0.e1)); grad C|_m on end b is the moment
+                    b_m x u_m + c_m x v_m.
 
-Forces along these rows have no resultant and no moment.  Limits: |dphi| < pi per step; b must not be parallel to the
-axis (C = S = 0 has no angle).
+Forces along these rows have no resultant and no moment.  Limits: |dphi| < pi per step; C = S = 0 has no angle: the axis
+of b must not be opposite to that of a (c = 0: b must not be parallel to the axis).
 """
 
 from __future__ import annotations
@@ -42,6 +47,8 @@ from fem_mbs.elements.kinematics import (
 )
 
 __all__ = [
+    "ANGLE_COLUMNS",
+    "ANGLE_ROOM",
     "angle_gradient",
     "angle_rows",
     "angle_vectors",
@@ -260,22 +267,44 @@ def direction_rows(job, D, U, dof, rot, e, par, column, W, T, row, row1, G):
 
 
 # --- angle about an axis ---------------------------------------------------------------------------------------------
-# rows of the array W of vectors (spatial axes): u, v, b at the start of the step, at its end, and their means; then the
-# moments of grad C, grad S, grad phi on end b, the gradient by b at the means and at the end, and two to work with
-_U0, _V0, _B0, _U1, _V1, _B1, _UM, _VM, _BM, _MC, _MS, _M, _Q, _Q1, _X, _Y = range(16)
+#: Columns of par: vectors in body axes of end a (u, v) and of end b (b, c).
+ANGLE_COLUMNS = tuple(f"{vector}{c}" for vector in "uvbc" for c in "xyz")
+# rows of the array W of vectors (spatial axes): u, v, b, c at the start of the step, at its end, and their means; then
+# the moments of grad C, grad S, grad phi on end b, the gradients by b and c at the means and at the end, and two to work
+# with
+_U0, _V0, _B0, _C0, _U1, _V1, _B1, _C1, _UM, _VM, _BM, _CM, _MC, _MS, _M, _Q, _P, _Q1, _P1, _X, _Y = range(21)
+#: Number of rows of W.
+ANGLE_ROOM = 21
 
 
 @inner
 def angle_vectors(D, rot, par, e, column, W):
-    """Fill u, v, b in W (16, 3) from body axes in par[e, column:], and return C0, S0, C1, S1."""
+    """Fill u, v, b, c in W (ANGLE_ROOM, 3) from body axes in par[e, column:], and return C0, S0, C1, S1."""
     for state in range(2):
-        for i in range(3):
+        for i in range(4):
             j = column + 3 * i
-            rotate(D, state, rot[e, 1 if i == 2 else 0], par[e, j], par[e, j + 1], par[e, j + 2], W[3 * state + i])
-    for i in range(3):
+            end = 1 if i > 1 else 0
+            rotate(D, state, rot[e, end], par[e, j], par[e, j + 1], par[e, j + 2], W[4 * state + i])
+    for i in range(4):
         for j in range(3):
-            W[6 + i, j] = 0.5 * (W[i, j] + W[3 + i, j])
-    return dot(W[_U0], W[_B0]), dot(W[_V0], W[_B0]), dot(W[_U1], W[_B1]), dot(W[_V1], W[_B1])
+            W[_UM + i, j] = 0.5 * (W[_U0 + i, j] + W[_U1 + i, j])
+    return (
+        dot(W[_U0], W[_B0]) + dot(W[_V0], W[_C0]),
+        dot(W[_V0], W[_B0]) - dot(W[_U0], W[_C0]),
+        dot(W[_U1], W[_B1]) + dot(W[_V1], W[_C1]),
+        dot(W[_V1], W[_B1]) - dot(W[_U1], W[_C1]),
+    )
+
+
+@inner
+def _moments(W, first, of_c, of_s):
+    """Write the gradients of C and S by the spin of end b, which are opposite to those by the spin of end a, to of_c
+    and of_s (3,); ``first``: row of u."""
+    u, v, b, c = W[first], W[first + 1], W[first + 2], W[first + 3]
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        of_c[i] = b[j] * u[k] - b[k] * u[j] + c[j] * v[k] - c[k] * v[j]  # b x u + c x v
+        of_s[i] = b[j] * v[k] - b[k] * v[j] - c[j] * u[k] + c[k] * u[j]  # b x v - c x u
 
 
 @inner
@@ -288,9 +317,7 @@ def nearest_angle(c, s, near):
 @inner
 def angle_gradient(W, state, c, s, out):
     """Write the gradient of phi by the spin of end b less that of end a to out (3,); (c, s) = (C, S) at the state."""
-    row = 3 * state
-    cross(W[row + 2], W[row], W[_X])  # b x u
-    cross(W[row + 2], W[row + 1], W[_Y])
+    _moments(W, _U1 if state == 1 else _U0, W[_X], W[_Y])
     for i in range(3):
         out[i] = (c * W[_Y, i] - s * W[_X, i]) / (c * c + s * s)
 
@@ -299,12 +326,13 @@ def angle_gradient(W, state, c, s, out):
 def angle_rows(job, D, U, dof, rot, e, par, column, W, T, Z, row, row1, G):
     """Return dphi, C1, S1 of the angle phi over the step, and fill its rows.
 
-    par[e, column:] holds u, v, b.  W (16, 3), T (2, 3, 3), Z (2, 6) are work arrays.  The caller counts full turns.
+    par[e, column:] holds u, v, b, c.  W (ANGLE_ROOM, 3), T (2, 3, 3), Z (2, 6) are work arrays.  The caller counts full
+    turns.
     """
     c0, s0, c1, s1 = angle_vectors(D, rot, par, e, column, W)
-    mc, ms, m, q, q1, x, y = W[_MC], W[_MS], W[_M], W[_Q], W[_Q1], W[_X], W[_Y]
-    cross(W[_BM], W[_UM], mc)
-    cross(W[_BM], W[_VM], ms)
+    mc, ms, m, x, y = W[_MC], W[_MS], W[_M], W[_X], W[_Y]
+    q, p, q1, p1 = W[_Q], W[_P], W[_Q1], W[_P1]
+    _moments(W, _UM, mc, ms)
     dc = ds = 0.0
     for i in range(3):
         theta = U[dof[e, 9 + i]] - U[dof[e, 3 + i]]
@@ -321,8 +349,10 @@ def angle_rows(job, D, U, dof, rot, e, par, column, W, T, Z, row, row1, G):
     gc, gs = -beta * hy, beta * hx  # gradient of phi by C and S
     for i in range(3):
         q[i] = gc * W[_UM, i] + gs * W[_VM, i]
+        p[i] = gc * W[_VM, i] - gs * W[_UM, i]
         q1[i] = gc * W[_U1, i] + gs * W[_V1, i]
-    cross(W[_BM], q, m)
+        p1[i] = gc * W[_V1, i] - gs * W[_U1, i]
+        m[i] = gc * mc[i] + gs * ms[i]  # b_m x q + c_m x p
     for i in range(12):
         row[i] = 0.0
     for i in range(3):
@@ -337,14 +367,14 @@ def angle_rows(job, D, U, dof, rot, e, par, column, W, T, Z, row, row1, G):
             G[i, j] = 0.0
     cayley_tangent(U[dof[e, 3]], U[dof[e, 4]], U[dof[e, 5]], T[0])
     cayley_tangent(U[dof[e, 9]], U[dof[e, 10]], U[dof[e, 11]], T[1])
-    cross(W[_B1], W[_U1], x)  # spin of b -> C1
-    cross(W[_B1], W[_V1], y)
+    _moments(W, _U1, x, y)  # spin of b -> C1, S1
     for end in range(2):
         sign = 1.0 if end == 1 else -1.0
         for j in range(3):
             k = 3 * end + j
             Z[0, k] = sign * (x[0] * T[end, 0, j] + x[1] * T[end, 1, j] + x[2] * T[end, 2, j])
             Z[1, k] = sign * (y[0] * T[end, 0, j] + y[1] * T[end, 1, j] + y[2] * T[end, 2, j])
+    spun, turned = W[_U0], W[_V0]  # the vectors at the start are not needed any more
     # d beta = (bx, by).dz1, d e1 = R90 e1 dphi, so that d(gc, gs) = R90 (e0 + e1) d beta - beta e1 dphi
     turn = (0.5 * dquotient / quotient * (1 + tau * tau) + sn / (1 + cs)) / n1
     bx = beta * (-ey * turn - ex / (n0 + n1))
@@ -357,16 +387,20 @@ def angle_rows(job, D, U, dof, rot, e, par, column, W, T, Z, row, row1, G):
         dgc = -hy * dbeta - beta * ex * by_angle
         dgs = hx * dbeta - beta * ey * by_angle
         for i in range(3):
-            x[i] = T[end, i, k - 3 * end]
-        if end == 1:  # d b_m x q
-            cross(x, W[_B1], y)
+            spun[i] = T[end, i, k - 3 * end]
+        if end == 1:  # d b_m x q + d c_m x p
+            cross(spun, W[_B1], y)
             cross(y, q, x)
-        else:  # b_m x d q
-            cross(x, q1, y)
+            cross(spun, W[_C1], y)
+            cross(y, p, turned)
+        else:  # b_m x d q + c_m x d p
+            cross(spun, q1, y)
             cross(W[_BM], y, x)
+            cross(spun, p1, y)
+            cross(W[_CM], y, turned)
         row1[column_k] = by_angle
         for i in range(3):
-            part = mc[i] * dgc + ms[i] * dgs + 0.5 * x[i]
+            part = mc[i] * dgc + ms[i] * dgs + 0.5 * (x[i] + turned[i])
             G[9 + i, column_k] = part
             G[3 + i, column_k] = -part
     return dphi, c1, s1

@@ -80,9 +80,9 @@ def inertia(rng):
 
 
 def _torsion3(rng):
-    axes = triad(rng)
-    b = triad(rng)[:, 0]
-    return (3.0, 0.4, 0.2, *axes[:, 0], *axes[:, 1], *b)
+    u, v, _ = triad(rng).T
+    b, c, _ = triad(rng).T
+    return (3.0, 0.4, 0.2, *u, *v, *b, *c)
 
 
 def _coordinate(kind, dimension, rng):
@@ -977,6 +977,7 @@ CASES: dict[str, Case | dict[str, Case]] = {
     "hinge3": {
         "": Case(lambda rng: (1.7, 0, *_torsion3(rng)[2:])),
         "fixed": Case(lambda rng: (1.7, -1, *_torsion3(rng)[2:])),
+        "pointer": Case(lambda rng: (1.7, 0, *_torsion3(rng)[2:12], 0.0, 0.0, 0.0)),
     },
     "distance2": Case(lambda rng: (1.7, 0, 1.3, *_off(rng, 4))),
     "distance3": {
@@ -985,15 +986,15 @@ CASES: dict[str, Case | dict[str, Case]] = {
     },
     "constant_velocity3": Case(lambda rng: (1.7, *_off(rng, 12))),
     "coupling2": {
-        "gear": Case(lambda rng: (1.7, 1, 1, 1.0, -0.4, 0.3, *_off(rng, 12))),
-        "rack": Case(lambda rng: (1.7, 1, 0, 1.0, -0.4, 0.3, *_off(rng, 12))),
+        "gear": Case(lambda rng: (1.7, 1, 1, 1.0, -0.4, 0.3, *_off(rng, 16))),
+        "rack": Case(lambda rng: (1.7, 1, 0, 1.0, -0.4, 0.3, *_off(rng, 16))),
     },
     "coupling3": {
         "gear": Case(lambda rng: (1.7, 1, 1, 1.0, -0.4, 0.3, *_torsion3(rng)[3:], *_torsion3(rng)[3:])),
-        "rack": Case(lambda rng: (1.7, 1, 0, 1.0, -0.4, 0.3, *_torsion3(rng)[3:], *_off(rng, 9))),
+        "rack": Case(lambda rng: (1.7, 1, 0, 1.0, -0.4, 0.3, *_torsion3(rng)[3:], *_off(rng, 12))),
     },
-    "pulley2": Case(lambda rng: (1.7, 0, 0, 1.0, -0.4, 0.3, *_off(rng, 12))),
-    "pulley3": Case(lambda rng: (1.7, 0, 0, 1.0, -0.4, 0.3, *_off(rng, 18))),
+    "pulley2": Case(lambda rng: (1.7, 0, 0, 1.0, -0.4, 0.3, *_off(rng, 16))),
+    "pulley3": Case(lambda rng: (1.7, 0, 0, 1.0, -0.4, 0.3, *_off(rng, 24))),
     "equation2": {
         "": Case(lambda rng: (1.7, 0, 0.4, 1, 0, *_off(rng, 8)), isolated=False),
         "fixed": Case(lambda rng: (1.7, -1, 0.0, 1, 0, *_off(rng, 8)), isolated=False),

@@ -6,7 +6,7 @@ with a force law.  Its parameters are vectors in body axes of the ends, from a g
 length        offsets of both points: s = |P_b - P_a|, with the discrete gradient of `fem_mbs.elements.springs.spring`,
               (d0 + d1)/(n0 + n1) for the direction
 displacement  direction e in end a, offsets of both points: s = (P_b - P_a).e
-angle         plane: none, s is the difference of the rotations; space: u, v of end a, b of end b
+angle         plane: none, s is the difference of the rotations; space: u, v of end a, b, c of end b
               (`fem_mbs.elements.coordinates.angle_rows`); ``hist[:, 0]`` holds the angle at the start of the step, with
               its full turns
 
@@ -24,6 +24,8 @@ import numpy as np
 from fem_mbs.contract import FORCE, ONE_STATE, RULE, SF, SK, TANGENT, WV, H, inline, inner
 from fem_mbs.elements.common import add_arm_tangent
 from fem_mbs.elements.coordinates import (
+    ANGLE_COLUMNS,
+    ANGLE_ROOM,
     angle_gradient,
     angle_rows,
     angle_vectors,
@@ -246,7 +248,7 @@ def _plane_angle_rate(V, D, dof, rot, state, e, work):
 @inner
 def _angle_workspace(dim):
     """Return work arrays W, T, Z of `angle_rows`, and C, S at the start and the end of the step for `_angle_rate`."""
-    return np.empty((16, 3)), np.empty((2, 3, 3)), np.empty((2, 6)), np.empty((2, 2))
+    return np.empty((ANGLE_ROOM, 3)), np.empty((2, 3, 3)), np.empty((2, 6)), np.empty((2, 2))
 
 
 @inline
@@ -315,6 +317,6 @@ def coordinate(kind: int, dimension: int) -> Coordinate:
             _plane_angle_spring,
         )  # fmt: skip
     return Coordinate(
-        "angle", "rad", "moment", "N m", tuple(f"{v}{c}" for v in "uvb" for c in "xyz"), 3, 1,
+        "angle", "rad", "moment", "N m", ANGLE_COLUMNS, 4, 1,
         _angle_workspace, _angle_rows, _angle_step, _angle_rate, _angle_turns,
     )  # fmt: skip

@@ -22,6 +22,7 @@ import numpy as np
 from fem_mbs.compiling.arrays import scratch
 from fem_mbs.contract import COMMIT, FORCE, LEDGER, ONE_STATE, RULE, SF, START, TANGENT, inner, kernel
 from fem_mbs.elements.coordinates import (
+    ANGLE_ROOM,
     angle_gradient,
     angle_rows,
     angle_vectors,
@@ -87,9 +88,9 @@ def _value(job, ctl, angular, turned, Q, D, U, dof, rot, par, k, P, B, J, W, T, 
 def _coupling(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     dim = 2 if D.shape[2] == 2 else 3
     n = 3 * (dim - 1)
-    pp, pd, pr = np.empty((2, 3 * dim)), np.empty((2, 2 * n), np.int32), np.empty((2, 2), np.int32)
+    pp, pd, pr = np.empty((2, 4 * dim)), np.empty((2, 2 * n), np.int32), np.empty((2, 2), np.int32)
     P, B, J = np.empty((3, 5, dim)), np.empty((3, dim, n)), np.empty((3, dim, n))
-    W, T, Z = scratch(16, 3), scratch(2, 3, 3), scratch(2, 6)
+    W, T, Z = scratch(ANGLE_ROOM, 3), scratch(2, 3, 3), scratch(2, 6)
     r, r1, g = np.empty(2 * n), np.empty(2 * n), np.empty((2 * n, 2 * n))
     row, row1, G = np.empty(4 * n), np.empty(4 * n), np.zeros((4 * n, 4 * n))
     for e in range(e0, e1):
@@ -114,9 +115,9 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         return
     dim = 2 if D.shape[2] == 2 else 3
     n = 3 * (dim - 1)
-    pp, pd, pr = np.empty((2, 3 * dim)), np.empty((2, 2 * n), np.int32), np.empty((2, 2), np.int32)
+    pp, pd, pr = np.empty((2, 4 * dim)), np.empty((2, 2 * n), np.int32), np.empty((2, 2), np.int32)
     P, B, J = np.empty((3, 5, dim)), np.empty((3, dim, n)), np.empty((3, dim, n))
-    W, T, Z = scratch(16, 3), scratch(2, 3, 3), scratch(2, 6)
+    W, T, Z = scratch(ANGLE_ROOM, 3), scratch(2, 3, 3), scratch(2, 6)
     r, r1, g = np.empty(2 * n), np.empty(2 * n), np.empty((2 * n, 2 * n))
     direction, d = scratch(3), scratch(3)
     for e in range(e0, e1):
@@ -170,13 +171,13 @@ _WRENCHES = {
 
 
 def _type(dimension):
-    columns = tuple(f"{'uvb'[i]}{c}" for i in range(3) for c in "xyz"[:dimension])
+    columns = tuple(f"{vector}{c}" for vector in "uvbc" for c in "xyz"[:dimension])
     return ElementType(
         name=f"coupling{dimension}",
         dimension=dimension,
         ends=4,
         rotational=True,
-        # a coordinate's columns are those of an angle (u, v, b) or of a displacement (direction, both offsets)
+        # a coordinate's columns are those of an angle (u, v, b, c) or of a displacement (direction, offsets, zeros)
         par=(
             *("scale", "angular_a", "angular_b", "factor_a", "factor_b", "value"),
             *(f"{c}_a" for c in columns),

@@ -72,7 +72,7 @@ __all__ = ["TYPES"]
 # columns of par: the law, then SIZE (inner radius of a disc, length of a cylinder, unused by a plane), the vectors of
 # the displacements and of the angle, and the scales of the multipliers
 MU, RADIUS, FUNCTION, SPEED, SIZE, _OFFSETS = 0, 4, 5, 6, 7, 8
-_VECTORS = 9  # columns of the three vectors of a displacement or of the angle
+_VECTORS = 9  # columns of the three vectors of a displacement
 _MOST = 3  # components of the slip
 _MOST_READS = 4  # multipliers that an element reads
 _TURN = _MOST_READS  # index of the derivative of N by the angle, after those by the multipliers

@@ -36,6 +36,8 @@ from fem_mbs.contract import (
 )
 from fem_mbs.elements.common import step_multiplier, time_value
 from fem_mbs.elements.coordinates import (
+    ANGLE_COLUMNS,
+    ANGLE_ROOM,
     angle_gradient,
     angle_rows,
     angle_vectors,
@@ -152,7 +154,7 @@ def _report_offset(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, f
 # --- driven angle ----------------------------------------------------------------------------------------------------
 @kernel
 def _hinge(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    W, T, Z = scratch(16, 3), scratch(2, 3, 3), scratch(2, 6)
+    W, T, Z = scratch(ANGLE_ROOM, 3), scratch(2, 3, 3), scratch(2, 6)
     row, row1 = scratch(12), scratch(12)
     G = scratch(12, 12)
     for e in range(e0, e1):
@@ -164,7 +166,7 @@ def _hinge(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 
 @kernel
 def _report_hinge(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    W, T, Z = scratch(16, 3), scratch(2, 3, 3), scratch(2, 6)
+    W, T, Z = scratch(ANGLE_ROOM, 3), scratch(2, 3, 3), scratch(2, 6)
     row, row1 = scratch(12), scratch(12)
     G = scratch(12, 12)
     moment = scratch(3)
@@ -246,7 +248,7 @@ TYPES = {
             dimension=3,
             ends=2,
             rotational=True,
-            par=("scale", "function", "angle [rad]", *(f"{v}{c}" for v in "uvb" for c in "xyz")),
+            par=("scale", "function", "angle [rad]", *ANGLE_COLUMNS),
             hist=1,
             turns=True,
             multipliers=1,

@@ -589,7 +589,8 @@ class Building:
         """Return the angle by which the second of two nodes turns more than the first, in space about an axis of the
         first.
 
-        ``pointer`` (space) is the direction, fixed in the second node, whose angle counts; None: one across the axis.
+        ``pointer`` (space) is the direction, fixed in the second node, whose angle counts; None: the twist about the
+        axis counts.
         ``turn`` is the rotation by which the second stands off the place where the angle is zero: an angle in the
         plane, in space a matrix.
         """
@@ -598,14 +599,15 @@ class Building:
             return JointCoordinate(True, (a, b), {}, self.start_angle(b) - self.start_angle(a) + (turn or 0.0))
         u, v, n = self.triad(owner, axis).T
         if pointer is None:
-            pointer = u
+            pointer, across = u, v
         else:
+            across = np.zeros(3)
             u = pointer - (pointer @ n) * n
             u /= np.linalg.norm(u)
             v = np.cross(n, u)
         Ra, Rb = self.rotation_matrix(a), self.rotation_matrix(b)
         if turn is not None:
             Rb = turn @ Rb
-        vectors = (("u", Ra.T @ u), ("v", Ra.T @ v), ("b", Rb.T @ pointer))
+        vectors = (("u", Ra.T @ u), ("v", Ra.T @ v), ("b", Rb.T @ pointer), ("c", Rb.T @ across))
         columns = {f"{key}{c}": float(x) for key, w in vectors for c, x in zip("xyz", w, strict=True)}
         return JointCoordinate(True, (a, b), columns)

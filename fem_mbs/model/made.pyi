@@ -1144,11 +1144,10 @@ class MadeCalls:
         ``angle`` is the relative angle at which it is free [rad]; ``axis`` (space only) its axis at the start; the
         others as for `spring`, over the angle less the free one [rad]; ``stops`` are angles since the start.
 
-        In space it belongs to parts whose axes a joint keeps aligned.  It counts the angle of one direction of b across
-        the
-        axis, seen along the axis of a.  Where b also tilts against a by an angle t, other directions turn by up to
-        t^2/4
-        more or less [rad], and so do those of a model that is turned at the start.
+        In space the angle is the twist about the axis: b stands in a as if it had first turned about the axis by this
+        angle, and then tilted about a direction across it.  Its moment is along the mean of the axis in a and in b, so
+        it
+        also bends parts that tilt.  Tilting by half a turn is the limit.
 
         Args:
             name: in messages and results
@@ -1157,8 +1156,7 @@ class MadeCalls:
             stiffness: [N m/rad] (default 0)
             damping: [N m s/rad] (default 0.0)
             angle: relative angle since the start at which it is free [rad] (default 0.0)
-            axis: space: its axis at the start, which a joint should keep aligned in both parts (default required in
-                space)
+            axis: space: its axis at the start, fixed in both parts (default required in space)
             cubic: k of a force k x^3, x the angle less the free angle [N m/rad^3] (default 0.0)
             preload: force at x = 0 [N m] (default 0.0)
             table: [x, force] [rad, N m]; goes on along its last slopes (default none)

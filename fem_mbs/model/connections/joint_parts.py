@@ -330,7 +330,7 @@ def couple(building: Building, label: str, a: JointCoordinate, b: JointCoordinat
     columns: dict[Any, Any] = {}
     for end, c in (("a", a), ("b", b)):
         values = list(c.columns.values())
-        kinds = [f"{v}{x}_{end}" for v in "uvb" for x in "xyz"[: building.dimension]]
+        kinds = [f"{v}{x}_{end}" for v in "uvbc" for x in "xyz"[: building.dimension]]
         columns.update(zip(kinds, values + [0.0] * (len(kinds) - len(values)), strict=True))
     kind = "coupling" if a.angular or b.angular else "pulley"
     building.add_block(

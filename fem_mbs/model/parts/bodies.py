@@ -384,9 +384,9 @@ class TorsionSpring(Declaration):
     ``angle`` is the relative angle at which it is free [rad]; ``axis`` (space only) its axis at the start; the
     others as for `spring`, over the angle less the free one [rad]; ``stops`` are angles since the start.
 
-    In space it belongs to parts whose axes a joint keeps aligned.  It counts the angle of one direction of b across the
-    axis, seen along the axis of a.  Where b also tilts against a by an angle t, other directions turn by up to t^2/4
-    more or less [rad], and so do those of a model that is turned at the start.
+    In space the angle is the twist about the axis: b stands in a as if it had first turned about the axis by this
+    angle, and then tilted about a direction across it.  Its moment is along the mean of the axis in a and in b, so it
+    also bends parts that tilt.  Tilting by half a turn is the limit.
     """
 
     owner = "Torsion spring"
@@ -399,7 +399,7 @@ class TorsionSpring(Declaration):
     angle: float = key(NUMBER, "relative angle since the start at which it is free", 0.0, unit="rad")
     axis: Any = key(
         VECTOR,
-        "space: its axis at the start, which a joint should keep aligned in both parts",
+        "space: its axis at the start, fixed in both parts",
         None,
         shows="required in space",
     )
