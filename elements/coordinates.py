@@ -270,8 +270,7 @@ def direction_rows(job, D, U, dof, rot, e, par, column, W, T, row, row1, G):
 #: Columns of par: vectors in body axes of end a (u, v) and of end b (b, c).
 ANGLE_COLUMNS = tuple(f"{vector}{c}" for vector in "uvbc" for c in "xyz")
 # rows of the array W of vectors (spatial axes): u, v, b, c at the start of the step, at its end, and their means; then
-# the moments of grad C, grad S, grad phi on end b, the gradients by b and c at the means and at the end, and two to work
-# with
+# the moments of grad C, grad S, grad phi on end b, the gradients by b and c at the means and the end, two to work with
 _U0, _V0, _B0, _C0, _U1, _V1, _B1, _C1, _UM, _VM, _BM, _CM, _MC, _MS, _M, _Q, _P, _Q1, _P1, _X, _Y = range(21)
 #: Number of rows of W.
 ANGLE_ROOM = 21

@@ -163,7 +163,7 @@ class Model(MadeCalls, Shown):
         return self._building
 
     def amend(self, change: Callable[[Building], Any]) -> None:
-        """Change the building by a function of it, which is called again where the building is made anew."""
+        """Change the building by a function of it, ``change``, which is called again where it is made anew."""
         change(self.building)
         self._made_by.append(change)
 

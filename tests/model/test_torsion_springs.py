@@ -36,8 +36,10 @@ def matrices(s) -> np.ndarray:
 
 
 def reference(t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the same rotations and the cosines of the tilt, by scipy: the potential k (phi - free)^2/2 with the twist
-    phi = 2 atan2(r.n, w) of the quaternion (w, r) from a to b, whose gradient by the spin of b is (n_a + n_b)/(1 + n_a.n_b).
+    """Return the same rotations and the cosines of the tilt, by scipy.
+
+    The potential is k (phi - free)^2/2 with the twist phi = 2 atan2(r.n, w) of the quaternion (w, r) from a to b, whose
+    gradient by the spin of b is (n_a + n_b)/(1 + n_a.n_b).
     """
     starts = [Rotation.from_rotvec([0.2 * sign, -0.4, 0.7]) for sign in (1.0, -1.0)]
 
