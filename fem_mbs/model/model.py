@@ -80,9 +80,18 @@ class Model(MadeCalls, Shown):
         #: keys at the top of a model file that had expressions of parameters, as they stood there
         self.expressed: dict[str, Any] = {}
         self.title, self.elimination = title, bool(elimination)
-        self.gravity = np.zeros(dimension) if gravity is None else self.building.vector(gravity, "Model", "gravity")
+        self.gravity = np.zeros(dimension) if gravity is None else gravity
         self.field_names = check_fields(fields)
         self.steps: list[Step] = []
+
+    @property
+    def gravity(self) -> np.ndarray:
+        """Acceleration of gravity, (dimension,) [m/s^2]."""
+        return self._gravity
+
+    @gravity.setter
+    def gravity(self, value: Sequence[float] | np.ndarray) -> None:
+        self._gravity = self.building.vector(value, "Model", "gravity")
 
     def __repr__(self) -> str:
         steps = ", ".join(step.name for step in self.steps) or "no steps"

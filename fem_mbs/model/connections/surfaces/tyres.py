@@ -145,7 +145,7 @@ class Tyre(Declaration):
         "speed below which slip forces are those of dampers, with relaxation those of springs, and rolling resistance "
         "falls",
         None,
-        shows=f"{_SLIP_SPEED} m/s",
+        shows="0.1 m/s",
         kw_only=True,
         unit="m/s",
     )
