@@ -190,7 +190,7 @@ def test_wrong_input_in_the_plane():
 @pytest.mark.parametrize("value", [-9.81, (0.0, -9.81), (0.0, 0.0, np.nan), "g"])
 def test_gravity_that_is_set_later_is_checked(value):
     model = Model(3)
-    with pytest.raises(ModelError, match="gravity = .* must be 3 finite numbers"):
+    with pytest.raises(ModelError, match=r"gravity = .* must be 3 finite numbers"):
         model.gravity = value
     assert not model.gravity.any()
 
