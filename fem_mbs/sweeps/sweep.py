@@ -326,7 +326,7 @@ def arguments_of(plan: Plan, k: int, token: Path, mark: str) -> tuple:
 
 
 def tables_in(folder: Path, plan: Plan, values: Sequence[Any]) -> dict[str, Any]:
-    """Return the tables of a model file in ``folder`` with other values: its paths lead from there to the same files."""
+    """Return the tables of a model file in ``folder`` with other values: its paths lead to the same files."""
     prefix = os.path.relpath(plan.file.parent.resolve(), folder.resolve()).replace(os.sep, "/")
     tables: dict[str, Any] = moved(changed(plan.data, plan.parameters, values), prefix)
     return tables
