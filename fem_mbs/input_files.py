@@ -12,7 +12,8 @@ from typing import Any
 
 __all__ = ["digest_of", "files_of", "inputs_of", "moved"]
 
-_FILE_KEYS = ("file", "visual", "triangles")
+_FILE_KEYS = ("file", "visual", "triangles", "results")
+_NO_FILES = "parameters"  # a table whose names are free, and whose texts are expressions
 _ABAQUS = re.compile(
     rb"^\s*\*(?:INCLUDE|SUBMODEL)\s*,(?:[^\r\n]*,)?\s*INPUT\s*=\s*([^\r\n,]+)", re.IGNORECASE | re.MULTILINE
 )
@@ -26,8 +27,10 @@ _INCLUDES = {
 
 def files_of(value: Any) -> Iterator[str]:
     """Files that the tables of a model file name: every text under a key ``file`` (of meshes, of reduced parts, and of
-    functions and shapes as tables), ``visual`` or ``triangles``, which may also be lists of them."""
+    functions and shapes as tables), ``visual`` or ``triangles``, which may also be lists of them, and folders under
+    ``results`` (of imperfections)."""
     if isinstance(value, Mapping):
+        value = {key: given for key, given in value.items() if key != _NO_FILES}
         for key in _FILE_KEYS:
             given = value.get(key)
             yield from (v for v in (given if isinstance(given, list) else [given]) if isinstance(v, str))
@@ -40,7 +43,7 @@ def files_of(value: Any) -> Iterator[str]:
 def moved(value: Any, prefix: str) -> Any:
     """The same tables for a model file in another folder, from which ``prefix`` leads to the old one."""
     if isinstance(value, Mapping):
-        out = {k: moved(v, prefix) for k, v in value.items()}
+        out = {k: v if k == _NO_FILES else moved(v, prefix) for k, v in value.items()}
         for key in _FILE_KEYS:
             if isinstance(value.get(key), str):
                 out[key] = _from(prefix, value[key])

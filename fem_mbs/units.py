@@ -33,6 +33,8 @@ __all__ = [
     "Quantity",
     "Shown",
     "Units",
+    "base_at_hand",
+    "from_si",
     "in_units_of_model",
     "messages_in",
     "split_unit",
@@ -220,6 +222,10 @@ class Units:
         a, b, c = _POWERS[unit]
         return length**a * mass**b * time**c
 
+    def size(self, unit: str) -> float:
+        """Return the size in SI of a declared unit, a product of known factors, in the base."""
+        return float(np.prod([self._in_si(part) ** power for part, power in _parts(unit) or ()]))
+
     def _name_in_base(self, key: str) -> str:
         """Return the name of the base's own unit of a quantity."""
         names = dict(zip(("length", "mass", "time"), BASES[self.base], strict=True))
@@ -267,8 +273,7 @@ class Units:
         whole = next((k for k, q in QUANTITIES.items() if _parts(q.declared) == parts), None)
         if whole is not None and whole in self.chosen:
             name = self.chosen[whole]
-            size = np.prod([self._in_si(part) ** power for part, power in parts])
-            return Shown(name, float(size / QUANTITIES[whole].choices[name]))
+            return Shown(name, self.size(unit) / QUANTITIES[whole].choices[name])
         shown = [(self._factor(part), power) for part, power in parts]
         factor = float(np.prod([one.factor**power for one, power in shown]))
         if factor == 1.0 and all(one.unit == part for (one, _), (part, _) in zip(shown, parts, strict=True)):
@@ -319,3 +324,17 @@ def unit_of(declared: str) -> str:
     milliseconds.  Outside of `messages_in` it is the declared unit.
     """
     return _of_messages.get().of(declared).unit
+
+
+# --- numbers that are given in SI ------------------------------------------------------------------------------------
+def base_at_hand() -> str:
+    """Return the name of the base of the model at hand, "m kg s" outside of `messages_in`."""
+    return _of_messages.get().base
+
+
+def from_si(value: float, declared: str) -> float:
+    """Return a number in SI, with its declared unit, in the base of the model at hand.
+
+    It is for constants of standards and for defaults, which mean the same in all models.
+    """
+    return value / _of_messages.get().size(declared)

@@ -39,6 +39,7 @@ from fem_mbs.functions.laws import (
 )
 from fem_mbs.functions.spectra import (
     ROAD_BAND,
+    ROAD_WAVE_NUMBER,
     ROADS,
     PowerDensity,
     RandomSignal,
@@ -46,7 +47,7 @@ from fem_mbs.functions.spectra import (
     road_density,
 )
 from fem_mbs.late import dataclass
-from fem_mbs.units import unit_of
+from fem_mbs.units import base_at_hand, from_si, unit_of
 
 __all__ = ["FUNCTION_KINDS", "FUNCTION_WORDS", "make_function"]
 
@@ -483,7 +484,10 @@ def _random(p: _Parameters) -> TimeFunction:
         raise p.error(f"lowest = {low!r} must be below highest = {high!r}.")
     if logarithmic and low <= 0.0:
         raise p.error(f'lowest = {low!r} must be greater than 0 with spacing = "logarithmic".')
-    signal = RandomSignal(density, line_edges(low, high, lines, logarithmic), logarithmic, seed, p.number("delay", 0.0))
+    base = "" if given == ["densities"] else base_at_hand()
+    signal = RandomSignal(
+        density, line_edges(low, high, lines, logarithmic), logarithmic, seed, p.number("delay", 0.0), base
+    )
     if not (np.isfinite(signal.amplitudes).all() and signal.amplitudes.any()):
         raise p.error(
             f"its density from {low!r} to {high!r} {unit_of('Hz')} is 0 or overflows; change densities or the band."
@@ -510,17 +514,21 @@ def _table_density(p: _Parameters) -> tuple[PowerDensity, float, float]:
 
 
 def _road(p: _Parameters, key: str) -> tuple[PowerDensity, float, float]:
-    """Return the density that a wheel sees on a road, and its band: by default that of ISO 8608."""
+    """Return the density that a wheel sees on a road, and its band: by default that of ISO 8608.
+
+    The numbers of ISO 8608 are in metres; those of the file are in the base of the model.
+    """
     for other in ("frequencies", "interpolation"):
         if other in p.spec:
             raise p.error(f'"{other}" belongs to "densities"; leave it out of a road.')
     if key == "road":
-        roughness = ROADS[p.choice("road", tuple(ROADS))]
+        roughness = from_si(ROADS[p.choice("road", tuple(ROADS))], "m^3")
     else:
         roughness = p.positive("roughness")
     speed = p.positive("speed")
-    low, high = p.positive("lowest", ROAD_BAND[0] * speed), p.positive("highest", ROAD_BAND[1] * speed)
-    return road_density(roughness, p.positive("exponent", 2.0), speed, low, high), low, high
+    first, last, at = (from_si(number, "1/m") for number in (*ROAD_BAND, ROAD_WAVE_NUMBER))
+    low, high = p.positive("lowest", first * speed), p.positive("highest", last * speed)
+    return road_density(roughness, p.positive("exponent", 2.0), speed, low, high, at), low, high
 
 
 _TABLE_KEYS = ("extrapolate", "periodic")

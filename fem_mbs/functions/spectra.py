@@ -24,7 +24,9 @@ from fem_mbs.functions.expressions import libm
 from fem_mbs.functions.laws import Slopes, TimeFunction
 from fem_mbs.late import dataclass
 
-__all__ = ["ROADS", "ROAD_BAND", "ROAD_WAVE_NUMBER", "PowerDensity", "RandomSignal", "line_edges", "road_density"]
+__all__ = [
+    "ROADS", "ROAD_BAND", "ROAD_WAVE_NUMBER", "PowerDensity", "RandomSignal", "bases_of", "line_edges", "road_density",
+]  # fmt: skip
 
 #: Geometric means of the displacement density G(n0) [m^3] of the road classes (ISO 8608: 16e-6 at class A, times 4
 #: from class to class).
@@ -103,17 +105,20 @@ class PowerDensity:
         return f0 * s0 * length * quotient
 
 
-def road_density(roughness: float, exponent: float, speed: float, low: float, high: float) -> PowerDensity:
+def road_density(
+    roughness: float, exponent: float, speed: float, low: float, high: float, at: float = ROAD_WAVE_NUMBER
+) -> PowerDensity:
     """Return the density over the frequency that a wheel sees on a road.
 
     Args:
-        roughness: G(n0) [m^3] at n0 = 0.1 cycles/m.
+        roughness: G(n0) [m^3].
         exponent: w.
         speed: v [m/s].
         low, high: the band [Hz].
+        at: n0 [cycles/m].
     """
     f = np.array([low, high])
-    density = roughness * (f / (speed * ROAD_WAVE_NUMBER)) ** -exponent / speed
+    density = roughness * (f / (speed * at)) ** -exponent / speed
     return PowerDensity(f, density, True)
 
 
@@ -130,7 +135,8 @@ class RandomSignal(TimeFunction):
 
     ``edges`` (n + 1,) [Hz] bound the cells of the lines; each line is in the middle of its cell (of cells of equal
     ratios: at the geometric mean).  The phases are the first n numbers of the generator PCG64 of the seed, whose stream
-    numpy keeps fixed, so a seed gives the same bits everywhere.
+    numpy keeps fixed, so a seed gives the same bits everywhere.  ``base`` of a road is the base of units in which its
+    numbers are (`fem_mbs.units.BASES`), "" of densities.
     """
 
     density: PowerDensity
@@ -138,6 +144,7 @@ class RandomSignal(TimeFunction):
     logarithmic: bool
     seed: int
     delay: float
+    base: str = ""
     amplitudes: np.ndarray = field(init=False)
     omegas: np.ndarray = field(init=False)
     phases: np.ndarray = field(init=False)
@@ -166,3 +173,10 @@ class RandomSignal(TimeFunction):
     def _slopes(self, t: np.ndarray) -> Slopes:
         speed = self.amplitudes * self.omegas
         return self._sum("cos", speed, t), self._sum("sin", -speed * self.omegas, t)
+
+
+def bases_of(function: TimeFunction) -> set[str]:
+    """Return the bases of units in which the roads in a function, or in those that it combines, have their numbers."""
+    parts = [*getattr(function, "functions", ()), *([function.function] if hasattr(function, "function") else ())]
+    own = {function.base} if isinstance(function, RandomSignal) and function.base else set()
+    return own.union(*map(bases_of, parts))

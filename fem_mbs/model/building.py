@@ -101,6 +101,7 @@ class Building:
         self.runnings: list[RunningStart] = []
         self.assembling: Assembling | None = None
         self.shown_units: Units | None = None
+        self.bases: dict[Owner, str] = {}  # by the names of things that have taken numbers of SI: the base at that time
         self.events: list[Event] = []
         self.locks: dict[str, LockData] = {}
         self.breakings: dict[str, Breaking] = {}  # joints and supports that can break

@@ -15,6 +15,7 @@ from fem_mbs.model.connections.couplings import coupling_blocks
 from fem_mbs.model.connections.pretension import check_sections
 from fem_mbs.model.connections.releases import Release, faded_groups, release_blocks
 from fem_mbs.model.connections.surfaces.friction import check_path_ends
+from fem_mbs.model.fields import check_units
 from fem_mbs.model.loads.frames import centrifugal_blocks, shake
 from fem_mbs.model.parts.reduced import check_bases
 from fem_mbs.model.parts.solids import check_masses
@@ -95,6 +96,7 @@ def compile_model(model: Any, stepping: bool = True, sharing: Sharing | None = N
     check_masses(b, model.steps)
     check_sections(b)
     check_bases(b)
+    check_units(b)
     n = b.n_nodes
     rotational = np.zeros(n, bool)
     rotational[list(b.rotational)] = True

@@ -7,11 +7,12 @@ from typing import Any
 from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import TEXT, shown
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.functions.spectra import bases_of
 from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 from fem_mbs.units import BASES, QUANTITIES, Units
 
-__all__ = ["FIELDS", "DisplayUnits", "check_fields", "units_of_text"]
+__all__ = ["FIELDS", "DisplayUnits", "check_fields", "check_units", "units_of_text"]
 
 #: What a model may ask for -> what it is.
 FIELDS = {
@@ -91,6 +92,22 @@ class DisplayUnits(Declaration):
     def units(self) -> Units:
         """Return the base with the choices."""
         return Units(self.base, {name: getattr(self, name) for name in QUANTITIES if getattr(self, name) is not None})
+
+
+def check_units(building: Building) -> None:
+    """Check that the base was chosen before numbers that are given in SI were taken: those of roads and defaults.
+
+    Raises:
+        ModelError: it was chosen behind them.
+    """
+    own = (building.shown_units or Units()).base
+    roads = {Owner("Function", "", "of a road"): base for f, _ in building.used_functions for base in bases_of(f)}
+    for owner, base in (building.bases | roads).items():
+        if base != own:
+            raise ModelError(
+                f'its numbers were taken in "{base}", but those of the model are in "{own}"', owner=owner,
+                remedy="choose the units of the model before anything else",
+            )  # fmt: skip
 
 
 def units_of_text(text: str) -> dict[str, str]:

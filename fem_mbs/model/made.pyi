@@ -2107,7 +2107,7 @@ class MadeCalls:
         rolling_resistance: Number = 0.0,
         relaxation: Number | Vector | None = None,
         retardation: Number = 0.0,
-        slip_speed: Number = 0.1,
+        slip_speed: Number | None = None,
         largest_slip: Number = 2.0,
     ) -> None:
         """Tyres: wheels that roll and slip on a road, with normal, longitudinal and lateral force and aligning moment.
@@ -2158,7 +2158,7 @@ class MadeCalls:
             retardation: with relaxation, time constant of the damping of the carcass of a wheel that stands or creeps.
                 [s]
             slip_speed: speed below which slip forces are those of dampers, with relaxation those of springs, and
-                rolling resistance falls [m/s] (default 0.1)
+                rolling resistance falls [m/s] (default 0.1 m/s)
             largest_slip: slips beyond count as this one.
         """
 

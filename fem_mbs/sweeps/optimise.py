@@ -45,6 +45,7 @@ from fem_mbs.sweeps.sweep import (
     record_of,
     run_variant,
     table_of,
+    tables_in,
 )
 from fem_mbs.sweeps.table import SweepRow, SweepTable
 
@@ -331,7 +332,7 @@ def optimise(
         best = search.best()
         table = table_of(plan)
         text = f"# The best of {len(plan.variants)} trials of {plan.file.name}\n\n"
-        store.write_atomic(plan.directory / OPTIMUM, text + model_text(changed(plan.data, plan.parameters, best)))
+        store.write_atomic(plan.directory / OPTIMUM, text + model_text(tables_in(plan.directory, plan, best)))
     row = search.row(best)
     values = {p.path: v for p, v in zip(plan.parameters, best, strict=True)}
     return Optimum(values, search.objective.of(row.quantities), row, table, converged, message)

@@ -37,7 +37,7 @@ from fem_mbs.sweeps.table import CSV, JSON, SweepParameter, SweepRow, SweepTable
 
 __all__ = [
     "OWN", "VARIANTS", "Plan", "SweepTable", "arguments_of", "opened", "plan_sweep", "read_record", "record_of",
-    "run_plan", "run_variant", "sweep", "table_of",
+    "run_plan", "run_variant", "sweep", "table_of", "tables_in",
 ]  # fmt: skip
 
 VARIANTS, RECORD, MODEL, TOKEN = "variants", "variant.json", "variant.toml", ".running"
@@ -314,8 +314,7 @@ def arguments_of(plan: Plan, k: int, token: Path, mark: str) -> tuple:
     """Return the arguments of a worker for a variant; paths are absolute, because it may run elsewhere."""
     variant = plan.variants[k]
     folder = (plan.directory / VARIANTS / variant.name).resolve()
-    prefix = os.path.relpath(plan.file.parent.resolve(), folder).replace(os.sep, "/")
-    tables = changed(plan.data, plan.parameters, variant.values)
+    tables = tables_in(folder, plan, variant.values)
     told = ", ".join(f"{p.path} = {v!r}" for p, v in zip(plan.parameters, variant.values))
     head = f"# A variant of {plan.file.name}: {' '.join(told.split())}\n\n"
     record = {
@@ -323,7 +322,14 @@ def arguments_of(plan: Plan, k: int, token: Path, mark: str) -> tuple:
         "digest": plan.digests[k],
         "version": version(),
     }
-    return str(folder), head + model_text(moved(tables, prefix)), record, str(token.resolve()), mark
+    return str(folder), head + model_text(tables), record, str(token.resolve()), mark
+
+
+def tables_in(folder: Path, plan: Plan, values: Sequence[Any]) -> dict[str, Any]:
+    """Return the tables of a model file in ``folder`` with other values: its paths lead to the same files."""
+    prefix = os.path.relpath(plan.file.parent.resolve(), folder.resolve()).replace(os.sep, "/")
+    tables: dict[str, Any] = moved(changed(plan.data, plan.parameters, values), prefix)
+    return tables
 
 
 def record_of(plan: Plan, k: int, result: Any) -> dict[str, Any]:

@@ -274,3 +274,20 @@ def test_results_without_derivatives_say_so(swing, tmp_path):
     assert results.sensitivity_parameters == {}
     with pytest.raises(ResultsError, match="no derivatives; run fem-mbs sensitivities"):
         results.sensitivity("x", "k")
+
+
+def test_the_file_of_the_optimum_finds_the_files_of_the_model(file, tmp_path):
+    """A function in a table beside the model file, which stands elsewhere than the optimum."""
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "push.csv").write_text("0;0\n1;3\n", encoding="utf-8")
+    push = '[[force]]\non = "n"\nvector = [1, 0, 0]\nfunction = { kind = "csv", file = "tables/push.csv" }\n'
+    sensor = '[[sensor]]\nname = "x"\nkind = "displacement"\non = "n"\n'
+    step = '[[step]]\ntype = "linear_static"\ntime = 0.5\n'
+    file.write_text(MODEL.replace("[[step]]", push + sensor + "[[step]]", 1) + step, encoding="utf-8")
+    found = optimise(
+        file, {"k": (100.0, 2000.0)}, "parameter.mass", subject=["linear_static.x.x.end <= 0.01"],
+        output=tmp_path / "some" / "out", trials=20,
+    )  # fmt: skip
+    again = run(load_model(tmp_path / "some" / "out" / "optimum.toml"), tmp_path / "again")
+    x = again.sensor("x", 1).values[-1, 0]
+    assert x == found.row.quantities["linear_static.x.x.end"] == pytest.approx(1.5 / found.values["k"], rel=1e-9)

@@ -334,6 +334,9 @@ def test_files_are_found_from_another_folder():
     assert there["joint"][1]["function"]["file"] == "../../load.csv"
     assert tomllib.loads(TEXT) == DATA
     assert moved({"mesh": {"m": {"file": "/meshes/m.msh"}}}, "..") == {"mesh": {"m": {"file": "/meshes/m.msh"}}}
+    bent = {"imperfection": [{"results": "bent/out", "mode": 2}], "parameters": {"file": "2*results", "results": "3"}}
+    assert moved(bent, "..") == {**bent, "imperfection": [{"results": "../bent/out", "mode": 2}]}
+    assert [*files_of(bent)] == ["bent/out"]
 
 
 def test_the_sweep_of_the_readme(checkout):

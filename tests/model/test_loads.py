@@ -185,3 +185,23 @@ def test_wrong_input_in_the_plane():
     model.trusses("rod", ["a", "b"], "rod")
     with pytest.raises(ModelError, match="have no section axes"):
         model.line_load("q", "rod", (0.0, 1.0), axes="local")
+
+
+@pytest.mark.parametrize("value", [-9.81, (0.0, -9.81), (0.0, 0.0, np.nan), "g"])
+def test_gravity_that_is_set_later_is_checked(value):
+    model = Model(3)
+    with pytest.raises(ModelError, match=r"gravity = .* must be 3 finite numbers"):
+        model.gravity = value
+    assert not model.gravity.any()
+
+
+def test_gravity_that_is_set_as_a_list_acts_in_statics():
+    model = Model(3)
+    model.node("n", (0.0, 0.0, 0.0))
+    model.point_mass("m", "n", 2.0)
+    for c in "xyz":
+        model.nodal_spring(c, "n", c, 100.0)
+    model.gravity = [1.0, 2.0, -10.0]
+    model.sensor("d", "displacement", on="n")
+    model.static_step()
+    np.testing.assert_allclose(solve(model).sensor("d").values[-1], [0.02, 0.04, -0.2], rtol=1e-12)

@@ -133,7 +133,7 @@ def check_start(compiled: CompiledModel, state: S.State, t: float, varied: np.nd
         bad = np.flatnonzero(~(error <= tolerance * unit))
         if bad.size and block.type.prestress is None:  # a joint, not a strain that is held
             k = int(bad[0])
-            what = "rad" if block.type.angular else "m"
+            what = "rad" if block.type.angular else unit_of("m")
             if block.type.name.startswith("equation"):
                 raise ModelError(
                     f"its left side is {error[k]:g} off its right side at the start",

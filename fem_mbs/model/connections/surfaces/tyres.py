@@ -23,15 +23,18 @@ from fem_mbs.elements.tyres.layout import FLOOR
 from fem_mbs.elements.tyres.slip import CURVES, PROPORTIONAL
 from fem_mbs.elements.tyres.tyre import road_table
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.functions.spectra import bases_of
 from fem_mbs.late import dataclass
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.actuators.coordinates import law_of_time
 from fem_mbs.model.connections.surfaces.pairs import force_table
 from fem_mbs.model.records import StateVariable
-from fem_mbs.units import unit_of
+from fem_mbs.units import base_at_hand, from_si, unit_of
 
 __all__ = ["Tyre"]
 
+#: Speed below which forces are those at rest, where none is given [m/s].
+_SLIP_SPEED = 0.1
 #: Most pieces of the height of a road.
 _MOST_PIECES = 50_000
 #: Pieces of the height of a road where no spacing is given.
@@ -137,11 +140,12 @@ class Tyre(Declaration):
     retardation: float = key(
         NUMBER, "relaxation: time constant of the damping of a wheel that stands", 0.0, kw_only=True, unit="s"
     )
-    slip_speed: float = key(
+    slip_speed: float | None = key(
         NUMBER,
         "speed below which slip forces are those of dampers, with relaxation those of springs, and rolling resistance "
         "falls",
-        0.1,
+        None,
+        shows="0.1 m/s",
         kw_only=True,
         unit="m/s",
     )
@@ -276,7 +280,11 @@ class Tyre(Declaration):
                 "retardation belongs to relaxation", owner=owner, key="retardation", value=self.retardation,
                 remedy="add relaxation",
             )  # fmt: skip
-        smooth = building.number(self.slip_speed, owner, "slip_speed", 0.0, strict=True)
+        smooth = from_si(_SLIP_SPEED, "m/s")
+        if self.slip_speed is not None:
+            smooth = building.number(self.slip_speed, owner, "slip_speed", 0.0, strict=True)
+        else:
+            building.bases[owner] = base_at_hand()
         return {
             "camber thrust": building.number(self.camber_thrust, owner, "camber_thrust"),
             "trail": building.number(self.trail, owner, "trail"),
@@ -323,6 +331,7 @@ class Tyre(Declaration):
             )  # fmt: skip
         x = np.linspace(0.0, length, pieces + 1)
         law = law_of_time(building, self.profile, owner)
+        building.bases |= {owner.within("profile"): base for base in bases_of(law)}
         law.check(x, str(owner.within("profile")))
         return road_table(x, np.asarray(law(x), float))
 
