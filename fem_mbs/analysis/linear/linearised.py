@@ -81,7 +81,7 @@ class Response:
     Attributes:
         u: (N,) increments of positions and rotations.
         y: (m,) increments of the multipliers' unknowns.
-        mask, values: (n_fun,) functions of the loads, and their values.
+        mask, values: (n_fun,) functions of the loads, and their values at the time t [s].
         weight: whether the weight is among the loads.
         forces: (N,) additional forces of supports and motions on the model.
         totals: the reported quantities at the end, arrays as of `Reported.base`, with ``readings`` (k,)
@@ -94,6 +94,7 @@ class Response:
     values: np.ndarray
     weight: bool
     forces: np.ndarray
+    t: float = 0.0
     totals: dict[str, np.ndarray] = field(default_factory=dict)
 
 
@@ -442,7 +443,7 @@ class Linearised:
                 u[self.owned], y = factor(self.stiffness, self.rows, "saddle").solve(f[self.owned])
             except LinearSolveError:
                 raise LooseError(LOOSE, owner=owner) from None
-        return Response(u, y[: self.multipliers.size], mask, self.values.copy(), weight, forces)
+        return Response(u, y[: self.multipliers.size], mask, self.values.copy(), weight, forces, self.t)
 
     def held(self, values: np.ndarray) -> np.ndarray:
         """Return values (N,) at the dofs of nodes that supports and motions hold, zero elsewhere."""
