@@ -126,6 +126,49 @@ def test_effective_masses_are_those_of_the_wheel(sectors, dim, held):
         assert mine[g < 1e-4].sum(axis=0) == pytest.approx(total, rel=1e-6)
 
 
+def frame_wheel(sectors: int, whole: bool, dim: int) -> Model:
+    """A hub on the axis with springs, spokes of beams and a rim; a sector has its share of the hub."""
+    m = Model(dim)
+    m.material("steel", E=2e11, nu=0.3, density=7800)
+    m.section("bar", "rectangle", width=0.02, height=0.03)
+    share = 1.0 if whole else 1.0 / sectors
+    m.body("hub", position=(0.0,) * dim, mass=5.0 * share, inertia=0.03 * share if dim == 2 else (0.02 * share,) * 3)
+    for axis in "xyz"[:dim]:
+        m.nodal_spring(axis, "hub", axis, 3e5 * share)
+    for axis in ("rotation",) if dim == 2 else ("rotation x", "rotation y", "rotation z"):
+        m.nodal_spring(axis, "hub", axis, 2e4 * share)
+    up = {} if dim == 2 else {"orientation": (0.0, 0.0, 1.0)}
+    gap = 2.0 * np.pi / sectors
+    count = sectors if whole else 1
+    for j in range(count):
+        places = [(np.cos(a), np.sin(a), 0.2)[:dim] for a in gap * (j + np.linspace(0.0, 1.0, 5))]
+        m.polyline(f"rim {j}", places, n=1)
+        m.line(f"spoke {j}", tuple(0.1 * np.array(places[2])), places[2], n=2)
+        for name in (f"rim {j}", f"spoke {j}"):
+            m.beams(name, on=name, material="steel", section="bar", **up)
+        m.joint(f"inner {j}", "weld", "hub", f"spoke {j}:start")
+        m.joint(f"outer {j}", "weld", f"spoke {j}:end", f"rim {j}:#3")
+    if whole:
+        for j in range(count):
+            m.joint(f"next {j}", "weld", f"rim {j}:end", f"rim {(j + 1) % count}:start")
+    else:
+        axis = (0.0, 0.0, 1.0) if dim == 3 else None
+        m.cyclic_symmetry("wheel", ["rim 0:start", "hub"], "rim 0:end", sectors=sectors, axis=axis)
+    return m
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("sectors", [2, 3, 4])
+def test_a_hub_on_the_axis_belongs_to_both_faces(sectors, dim):
+    """Of two sectors the coefficients of its equations cancel, and nothing but their rounding is left."""
+    whole = frame_wheel(sectors, True, dim)
+    whole.modes_step(12)
+    sector = frame_wheel(sectors, False, dim)
+    sector.cyclic_modes_step(12)
+    found = every(solve(sector).report.steps[0])[:12]
+    np.testing.assert_allclose(found, solve(whole).report.steps[0].frequencies_hz, rtol=1e-9)
+
+
 def test_a_sector_may_be_cut_anywhere():
     frequencies = []
     for turn in (0, 1, 3):
