@@ -1626,6 +1626,10 @@ class MadeCalls:
             point: (dimension,) on the axis; None: the origin. [m]
             tolerance: [m] within which the faces must meet after the turn; None: 1/20 of the size of the nearest facet.
 
+        What has a direction across the axis in space (weight, base excitation, another centrifugal axis) is refused.
+        Nodes
+        on the axis belong to a face, with their share of what the wheel has there.
+
         Raises:
             ModelError: the faces do not meet, or another cyclic symmetry has other sectors or another axis.
         """

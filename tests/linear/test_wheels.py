@@ -307,6 +307,49 @@ def test_wrong_symmetry(options, message):
         model.cyclic_symmetry("wheel", **{"face": "w:low", "other": "w:high", "sectors": 6, **options})
 
 
+def _across(model: Model) -> None:
+    model.base_excitation("shake", (1.0, 0.0, 0.0), displacement="t**2")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda m: setattr(m, "gravity", np.array([0.0, -9.81, 0.0])),
+            r"gravity = \[0.0, -9.81, 0.0\] is not along the",
+        ),
+        (lambda m: setattr(m, "gravity", np.array([1e-9, 0.0, -9.81])), None),
+        (_across, r'Base excitation "shake": direction = \[1.0, 0.0, 0.0\] is not along the axis of "wheel"'),
+        (lambda m: m.base_excitation("shake", (0.0, 0.0, -1.0), displacement="t**2"), None),
+        (lambda m: m.centrifugal("spin", 5.0, axis=(0.0, 1.0, 0.0)), "turns about another axis than that of"),
+        (lambda m: m.centrifugal("spin", 5.0, axis=(0, 0, 1), point=(0.1, 0, 0)), "turns about another axis"),
+        (lambda m: m.centrifugal("spin", 5.0, axis=(0, 0, -1), point=(0, 0, 3)), None),
+        (lambda m: m.body("hub", (0, 0, 1), 1.0, (1, 1, 1)), 'node "hub" is on the axis and in neither face'),
+    ],
+)
+def test_what_sectors_cannot_have_alike(change, message):
+    """Accelerations across the axis would turn from sector to sector; a body on the axis would be there many times."""
+    model = wheel(6, 3)
+    change(model)
+    model.linear_static_step()
+    if message is None:
+        model.compile()
+        return
+    with pytest.raises(ModelError, match=message):
+        model.compile()
+
+
+def test_gravity_and_shaking_of_plane_wheels_are_across_the_axis():
+    for change in (
+        lambda m: setattr(m, "gravity", np.array([0.0, -9.81])),
+        lambda m: m.base_excitation("shake", (0.0, 1.0), displacement="t**2"),
+    ):
+        model = wheel(6, 2)
+        change(model)
+        with pytest.raises(ModelError, match="is not along the axis"):
+            model.compile()
+
+
 def test_wrong_steps():
     model = wheel(6, 2)
     model.cyclic_modes_step(2, nodal_diameters=[4])
