@@ -3816,7 +3816,7 @@ class MadeCalls:
         preload: str = "",
     ) -> None:
         """Add a linear transient: small motions about the state that the steps before have left, which stays as it is;
-        time goes on.
+        time goes on.  After a transient they begin with the velocities that this has left, without ``start``.
 
         Args:
             name: of the step, in messages and results (default "linear transient")

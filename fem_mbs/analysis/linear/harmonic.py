@@ -259,6 +259,7 @@ class Harmonic:
             make = DistributedResponse if isinstance(K, DistributedMatrix) else DirectResponse
             self.solver = make(K, C1, M, self.structural, w)
             return
+        linear.system.refuse_states(self.owner, "modes do", 'take method = "direct", without keys of modes')
         if linear.unsymmetric:
             self.warnings.append(
                 f"the stiffness is unsymmetric by {linear.asymmetry:.2g} of its largest entry; modes are of its "

@@ -275,9 +275,7 @@ and phases [degrees] of all sensors but those that are not linear (works, energi
         began, owner, options = perf_counter(), step.owner, step.options
         linear = context.linear.at(context, options.preload, options.time)
         frequencies = np.asarray(options.frequencies, float)
-        warnings = list(linear.redundancy)
-        if np.any(context.state.V[0]):
-            warnings.append("the state moves: small vibrations are about its place at rest")
+        warnings = linear.notes
         given = given_values(linear.compiled, linear.values, linear.t)
         shaking, silent = shakers(linear.compiled, given, linear.t, options, owner)
         sensors = [s for s in context.compiled.sensors if not s.nonlinear]
