@@ -47,7 +47,7 @@ from fem_mbs.contract import (
 from fem_mbs.elements.kinematics import atan_quotient, spin
 from fem_mbs.elements.registry import ElementType
 
-__all__ = ["ROW", "TYPES"]
+__all__ = ["ROW", "TYPES", "VECTORS"]
 
 ROW = 9  # numbers of a row of the table: speed, K, C
 

@@ -15,7 +15,7 @@ from scipy.sparse.linalg import lsqr
 from fem_mbs.analysis.end_state import EndState
 from fem_mbs.analysis.rotors.rotating import constant_frames, rotation_in_frame, rotation_of, steady_rotation
 from fem_mbs.analysis.stability.linearisation import Linearisation
-from fem_mbs.analysis.stability.rotation import Rotation
+from fem_mbs.analysis.stability.rotation import Rotation, outside_tables
 from fem_mbs.analysis.transient.watch import out_of_range
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.parts.rotors import Rotor
@@ -75,14 +75,15 @@ def linearised(
         rotation = rotation_of(compiled, rotor, speed or 0.0)
         if speed is None:
             rotation = rotation.at(_mean_speed(system, end.state, rotation))
+        warnings = outside_tables(system, rotation, [rotation.speed])
         if frame != "periodic":
             lin = rotation_in_frame(compiled, end.state, rotation, end.time, end.loading, frame, blades)
-            return lin, out_of_range(system, lin.state)
+            return lin, warnings + out_of_range(system, lin.state)
         lin = steady_rotation(compiled, end.state, rotation, end.time, end.loading)
         if rotation.speed == 0.0:
             raise ModelError('frame = "periodic" needs a speed', owner=rotation.owner, remedy="give one, or remove it")
         constant_frames(lin)  # refuses states that do not turn with the rotor
-        return lin, out_of_range(system, lin.state)
+        return lin, warnings + out_of_range(system, lin.state)
     lin = Linearisation(compiled, end.state, end.time, end.loading, acceleration=end.acceleration)
     warnings = out_of_range(system, lin.state)
     if lin.moving and (end.acceleration is None or np.any(end.acceleration)):

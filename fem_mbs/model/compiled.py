@@ -12,6 +12,7 @@ from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.late import dataclass
 from fem_mbs.model.connections.couplings import coupling_blocks
+from fem_mbs.model.connections.cyclic import check_sectors
 from fem_mbs.model.connections.pretension import check_sections
 from fem_mbs.model.connections.releases import Release, faded_groups, release_blocks
 from fem_mbs.model.connections.surfaces.friction import check_path_ends
@@ -132,6 +133,7 @@ def compile_model(model: Any, stepping: bool = True, sharing: Sharing | None = N
             owner=Owner("Model"),
             remedy='connect or remove them (a mesh with unused = "drop" leaves them out)',
         )
+    check_sectors(b, np.asarray(model.gravity, float), used)
     for owner, node in b.needs_rotation:
         if not rotational[node]:
             raise ModelError(

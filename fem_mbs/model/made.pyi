@@ -1624,6 +1624,10 @@ class MadeCalls:
             point: (dimension,) on the axis; None: the origin. [m]
             tolerance: [m] within which the faces must meet after the turn; None: 1/20 of the size of the nearest facet.
 
+        What has a direction across the axis in space (weight, base excitation, another centrifugal axis) is refused.
+        Nodes
+        on the axis belong to a face, with their share of what the wheel has there.
+
         Raises:
             ModelError: the faces do not meet, or another cyclic symmetry has other sectors or another axis.
         """
@@ -3816,7 +3820,7 @@ class MadeCalls:
         preload: str = "",
     ) -> None:
         """Add a linear transient: small motions about the state that the steps before have left, which stays as it is;
-        time goes on.
+        time goes on.  After a transient they begin with the velocities that this has left, without ``start``.
 
         Args:
             name: of the step, in messages and results (default "linear transient")
@@ -4153,8 +4157,9 @@ class MadeCalls:
                 ("log") [Hz]
             loads: "all" (but gravity and centrifugal loads), or a list of loads, "gravity", motions, driven joints and
                 base excitations (default "all")
-            amplitudes: values that the functions of loads have as amplitudes, by their names (of gravity: a factor); of
-                those it does not name the function's value at `time`
+            amplitudes: values that the functions of loads have as amplitudes, by their names (of gravity: a factor; of
+                what is given by an acceleration or speed: of that); of those it does not name the function's value at
+                `time`
             phases: table of phases by the names of loads: amplitude cos(2 pi f t + phase) [degrees]; others have none
             spectra: amplitudes that change with the frequency, by the names of loads: rows [frequency, amplitude,
                 phase], or without phase, amplitude and phase linear between them [Hz, degrees]; instead of `amplitudes`

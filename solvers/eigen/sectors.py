@@ -27,6 +27,8 @@ __all__ = ["CyclicModes", "SectorMatrices", "sector_modes"]
 _REAL = 1e-9
 #: Relative distance of eigenvalues that are copies of one another.
 _SAME = 1e-6
+#: Rounding of the terms of an equation, over the largest of them.
+_DUST = 1e-14
 #: Share of a vector that is not among the multiples i x of others: 2 of a pair, 1 of a vector whose partner is missing.
 _NEW = 0.5
 
@@ -86,12 +88,12 @@ def sector_modes(sector: SectorMatrices, phase: float, count: int, check: str = 
     c, s = np.cos(phase), np.sin(phase)
     near, far, n = sector.near, sector.far, sector.K.shape[0]
     if abs(s) < _REAL:
-        A = vstack((sector.rows, near + np.sign(c) * far), format="csr")
+        A = vstack((sector.rows, _sum(near, np.sign(c) * far)), format="csr")
         K, M, held, scale = sector.K, sector.M, sector.held, sector.scale
         preferred = np.concatenate((sector.preferred, sector.own))
         copies = 1
     else:
-        both, cross = near + c * far, diags(s * sector.sign) @ far
+        both, cross = _sum(near, c * far), diags(s * sector.sign) @ far
         blocks = [[sector.rows, None], [None, sector.rows], [both, -cross], [cross, both]]
         A = block_array(blocks, format="csr")
         K, M = (csr_matrix(block_diag((B, B))) for B in (sector.K, sector.M))
@@ -112,6 +114,16 @@ def sector_modes(sector: SectorMatrices, phase: float, count: int, check: str = 
     return CyclicModes(
         values[few], waves[:, few], residuals[few], min(rigid, count), 2, K.shape[0], modes.effort
     )  # fmt: skip
+
+
+def _sum(near: csr_matrix, far: csr_matrix) -> csr_matrix:
+    """Return near + far without what rounding leaves beside the largest term of each row: the terms of a node on the
+    axis, which belongs to both faces, cancel, and their rounding would hold it."""
+    out = csr_matrix(near + far)
+    largest = (abs(near) + abs(far)).max(axis=1).toarray().ravel()
+    out.data[np.abs(out.data) <= np.repeat(_DUST * largest, np.diff(out.indptr))] = 0.0
+    out.eliminate_zeros()
+    return out
 
 
 def _shifted(dofs: np.ndarray, n: int) -> np.ndarray:

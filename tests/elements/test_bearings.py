@@ -71,6 +71,33 @@ def test_kinked_table():
         assert abs(np.sqrt(k / MASS) - speed) < 1e-9 * speed
 
 
+@pytest.mark.parametrize(
+    ("axis", "turning", "told"),
+    [((0, 0, 1), ["disc"], None), ((0, 0, -1), ["disc"], -300.0), ((0, 0, 1), ["disc", "ring"], None),
+     ((0, 0, 2), ["ring"], -300.0)],
+)  # fmt: skip
+@pytest.mark.parametrize("step", ["complex_modes", "unbalance", "campbell", "linearise"])
+def test_tables_that_the_speed_about_their_axis_leaves_are_told(axis, turning, told, step):
+    """The speed counts about the bearing's axis, of its node a less that of b."""
+    m = Model(3)
+    for name in ("disc", "ring"):
+        m.node(name, (0, 0, 0))
+        m.disc(name, name, MASS, 0.01, axis=(0, 0, 1))
+        m.fix(name, ["z", "rotation x", "rotation y"])
+    m.bearing("outer", "ring", stiffness=1.3e5, axis=(0, 0, 1))
+    m.bearing("b", "disc", "ring", stiffness=[6e4, 8e4], axis=axis, speeds=[0.0, 400.0])
+    m.rotor("rotor", axis=(0, 0, 1), on=turning)
+    if step in ("complex_modes", "linearise"):
+        getattr(m, f"{step}_step")(rotor="rotor", speed=300.0)
+    elif step == "unbalance":
+        m.unbalance_step("rotor", [100.0, 300.0], [{"at": turning[0], "amount": 1e-3}])
+    else:
+        m.campbell_step("rotor", [100.0, 300.0], count=2)
+    said = [text for text in solve(m).summary["steps"][-1]["warnings"] if "table of bearing" in text]
+    assert len(said) == (told is not None)
+    assert told is None or f"turns with {told:g} rad/s about its axis" in said[0]
+
+
 @pytest.mark.parametrize(("speed", "rule"), [(300.0, "midpoint"), (700.0, "midpoint"), (700.0, "newmark")])
 def test_transient(speed, rule):
     """A turning disc runs as its eigenvalue says, growing or not, and the ledger closes: what grows is fed in."""

@@ -152,15 +152,59 @@ def test_transfer_functions_of_a_mechanism(name, amplitude):
     assert np.all(np.abs(found - exact).max(axis=0) <= 1e-8 * size + 1e-15 * size.max())
 
 
-def test_base_excitation():
-    """A shaken wall: transmissibility (k + i w c) / (k - w^2 m + i w c), displacement or acceleration given."""
+@pytest.mark.parametrize("given", ["displacement", "acceleration"])
+@pytest.mark.parametrize("how", ["amplitudes", "spectra", "function"])
+def test_base_excitation(given, how):
+    """A shaken wall: transmissibility (k + i w c) / (k - w^2 m + i w c) times its displacement, or -1/w^2 times its
+    acceleration."""
     f = np.array([0.5, 3.0, 9.0])
     w = 2.0 * np.pi * f
-    exact = 0.01 * (K + 1j * w * C) / (K - w**2 * M + 1j * w * C)
+    moved = 0.01 * np.ones(3) if given == "displacement" else -0.01 / w**2
+    exact = moved * (K + 1j * w * C) / (K - w**2 * M + 1j * w * C)
     m = oscillator()
-    m.base_excitation("quake", (2.0, 0.0), acceleration=0.0, on=["wall"])
-    m.harmonic_step(f, loads=["quake"], amplitudes={"quake": 0.005})
-    np.testing.assert_allclose(solve(m).response("displacement").values[:, 0], exact, rtol=1e-11)
+    m.base_excitation("quake", (-2.0, 0.0), **{given: "-0.005 + 0.01*t"}, on=["wall"])
+    options = {
+        "amplitudes": {"amplitudes": {"quake": -0.005}},
+        "spectra": {"spectra": {"quake": [[0.5, -0.005], [9.0, -0.005]]}},
+        "function": {"time": 0.0},
+    }[how]
+    m.harmonic_step(f, loads=["quake"], **options)
+    found = solve(m)
+    np.testing.assert_allclose(found.response("displacement").values[:, 0], exact, rtol=1e-11)
+    assert found.report.steps[0].loads[0].amplitude == pytest.approx(0.01)
+
+
+def test_a_shaken_wall_as_an_input_has_its_direction():
+    m = oscillator()
+    m.base_excitation("quake", (-2.0, 0.0), displacement="0*t", on=["wall"])
+    model = linearise(m).state_space(["quake"], ["displacement"])
+    p = 2j * np.pi * 3.0
+    order = np.array([len(i) - len(i.rstrip("'")) for i in model.inputs])
+    found = (model.response(p)[0] * p**order).sum()
+    assert found == pytest.approx(-2.0 * (K + p * C) / (K + p * p * M + p * C), rel=1e-9)
+
+
+def test_a_motor_with_a_given_speed_shakes_by_its_speed():
+    """A disc on a shaft that follows the turn of a motor: v/(i w) times the transmissibility."""
+    m = Model(2)
+    for name, inertia in (("rotor", 1.0), ("disc", 0.2)):
+        m.body(name, (0.0, 0.0), 1.0, inertia)
+        m.joint(f"{name} axle", "revolute", "ground", name, point=(0.0, 0.0))
+    m.torsion_spring("shaft", "rotor", "disc", 50.0, damping=0.3)
+    m.motor("motor", "rotor axle", speed=0.0)
+    m.sensor("turn", "rotation", on="disc")
+    m.harmonic_step([2.0], loads=["motor"], amplitudes={"motor": 0.4})
+    p = 4j * np.pi
+    exact = 0.4 / p * (50.0 + 0.3 * p) / (50.0 + 0.3 * p + 0.2 * p * p)
+    assert solve(m).response("turn").values[0, 0] == pytest.approx(exact, rel=1e-9)
+
+
+def test_a_steady_acceleration_moves_a_wall_without_bound():
+    m = oscillator()
+    m.base_excitation("quake", (1.0, 0.0), acceleration=1.0, on=["wall"])
+    m.harmonic_step([0.0, 1.0], loads=["quake"])
+    with pytest.raises(ModelError, match='"quake" is given by its acceleration, which at 0 Hz moves it without bound'):
+        solve(m)
 
 
 # --- modes -----------------------------------------------------------------------------------------------------------

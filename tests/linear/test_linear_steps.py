@@ -462,6 +462,39 @@ def test_all_modes_agree_with_the_matrices():
         assert np.abs(u - v)[1:].max() < tolerance * np.abs(u).max(), sensor
 
 
+def follower(modes: int | None, **motor) -> Model:
+    m = Model(2)
+    m.line("arm", (0, 0), (1, 0), n=3)
+    m.section("bar", "stiffness", EA=1e5, EI=50.0, rhoA=1.0, rhoI=0.0)
+    m.beams("arm", on="arm", section="bar")
+    m.body("end", (1, 0), 0.5, 0.1)
+    m.joint("hinge", "revolute", "arm:end", "end", point=(1, 0))
+    m.fix("arm:start")
+    m.motor("motor", "hinge", **motor)
+    m.force("push", "end", (-3.0, 0.0), follower=True)
+    m.static_step()
+    m.linear_transient_step(0.1, 0.01, modes=modes)
+    return m
+
+
+def test_modal_transients_say_that_they_take_the_symmetric_part():
+    """About a follower force; all unknowns take the matrix as it is."""
+    for modes, words in ((3, "modes are of its symmetric part"), (None, "and was taken so")):
+        (told,) = (w for w in solve(follower(modes, kp=10.0)).report.steps[1].warnings if "unsymmetric" in w)
+        assert words in told
+
+
+def test_modes_do_not_know_the_equations_of_controllers():
+    """Their equations of first order had counted with the symmetric part of the stiffness."""
+    for motor in ({"ki": 5.0}, {"kd": 1.0, "filter_time": 0.1}):
+        with pytest.raises(ModelError, match="has an equation of first order, which modes do not know"):
+            solve(follower(2, kp=10.0, **motor))
+        m = follower(None, kp=10.0, **motor)
+        m.harmonic_step([1.0], loads="push", damping=0.02)
+        with pytest.raises(ModelError, match=r"which modes do not know; take method = .direct."):
+            solve(m)
+
+
 def test_wrong_options_of_modal_transients():
     for options, message in (
         ({"damping": 0.1}, "damping belongs to modes"),
@@ -575,6 +608,61 @@ def test_linear_transients_go_on_from_steps_before():
     # the same but for Newmark's velocity of the anchor, which the second one takes from the function
     assert np.abs(cut - whole.series["sensor/end"]).max() < 1e-5 * np.abs(cut).max()
     assert second.series["time"] == pytest.approx(0.7 + 0.01 * np.arange(21))
+
+
+def swinging(dimension: int = 3) -> Model:
+    """2 kg on a spring of 200 N/m that begin with 1 m/s: w = 10 rad/s; and a body that turns freely."""
+    m = Model(dimension)
+    zero = (0.0,) * dimension
+    m.node("wall", zero)
+    m.node("a", (1.0, *zero[1:]))
+    m.point_mass("mass", "a", 2.0)
+    m.fix("wall")
+    m.fix("a", ["y", "z"][: dimension - 1])
+    m.spring("spring", "wall", "a", 200.0, length=1.0)
+    m.body("top", (3.0, *zero[1:]), 1.0, 0.5 if dimension == 2 else (0.5, 0.6, 0.7))
+    m.fix("top", ["x", "y", "z"][:dimension])
+    m.initial(velocity=(1.0, *zero[1:]), on="a")
+    m.initial(spin=0.3 if dimension == 2 else (0.3, 0.0, 0.0), on="top")
+    m.sensor("u", "displacement", on="a")
+    m.sensor("v", "velocity", on="a")
+    m.sensor("turn", "rotation", on="top")
+    return m
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("modes", [None, 4])
+def test_a_linear_transient_goes_on_with_the_velocities_of_a_transient(dimension, modes):
+    """It began anew with those of the start."""
+    m = swinging(dimension)
+    m.transient_step(0.1, 2e-4)
+    m.linear_transient_step(0.1, 2e-4, modes=modes)
+    found = solve(m)
+    u, v, turn = (found.sensor(name, 1).values[:, 0] for name in ("u", "v", "turn"))
+    t = 0.1 + np.linspace(0.0, 0.1, len(u))
+    np.testing.assert_allclose(u, 0.1 * np.sin(10.0 * t), atol=2e-7)
+    np.testing.assert_allclose(v, np.cos(10.0 * t), atol=2e-6)
+    np.testing.assert_allclose(turn, 0.3 * t, atol=1e-9)
+    assert found.report.steps[1].warnings[0].startswith("the state moves: its velocities go on")
+
+
+@pytest.mark.parametrize(
+    "add",
+    [
+        lambda m: m.modes_step(2), lambda m: m.linear_static_step(loads="push"), lambda m: m.harmonic_step([0.5]),
+        lambda m: m.buckling_step(1, loads="push"),
+    ],
+)  # fmt: skip
+def test_linear_steps_about_a_state_in_motion_say_that_they_leave_its_velocities_out(add):
+    m = swinging(2)
+    m.nodal_spring("soft", "top", "rotation", 1.0)
+    m.force("push", "a", (-1.0, 0.0))
+    m.transient_step(0.01, 1e-3)
+    add(m)
+    m.static_step(vary="push")
+    add(m)
+    said = [[w for w in step.warnings if w.startswith("the state moves")] for step in solve(m).report.steps]
+    assert [len(w) for w in said] == [0, 1, 0, 0]
 
 
 def test_the_place_of_a_preload_is_no_load():

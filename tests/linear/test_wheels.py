@@ -126,6 +126,49 @@ def test_effective_masses_are_those_of_the_wheel(sectors, dim, held):
         assert mine[g < 1e-4].sum(axis=0) == pytest.approx(total, rel=1e-6)
 
 
+def frame_wheel(sectors: int, whole: bool, dim: int) -> Model:
+    """A hub on the axis with springs, spokes of beams and a rim; a sector has its share of the hub."""
+    m = Model(dim)
+    m.material("steel", E=2e11, nu=0.3, density=7800)
+    m.section("bar", "rectangle", width=0.02, height=0.03)
+    share = 1.0 if whole else 1.0 / sectors
+    m.body("hub", position=(0.0,) * dim, mass=5.0 * share, inertia=0.03 * share if dim == 2 else (0.02 * share,) * 3)
+    for axis in "xyz"[:dim]:
+        m.nodal_spring(axis, "hub", axis, 3e5 * share)
+    for axis in ("rotation",) if dim == 2 else ("rotation x", "rotation y", "rotation z"):
+        m.nodal_spring(axis, "hub", axis, 2e4 * share)
+    up = {} if dim == 2 else {"orientation": (0.0, 0.0, 1.0)}
+    gap = 2.0 * np.pi / sectors
+    count = sectors if whole else 1
+    for j in range(count):
+        places = [(np.cos(a), np.sin(a), 0.2)[:dim] for a in gap * (j + np.linspace(0.0, 1.0, 5))]
+        m.polyline(f"rim {j}", places, n=1)
+        m.line(f"spoke {j}", tuple(0.1 * np.array(places[2])), places[2], n=2)
+        for name in (f"rim {j}", f"spoke {j}"):
+            m.beams(name, on=name, material="steel", section="bar", **up)
+        m.joint(f"inner {j}", "weld", "hub", f"spoke {j}:start")
+        m.joint(f"outer {j}", "weld", f"spoke {j}:end", f"rim {j}:#3")
+    if whole:
+        for j in range(count):
+            m.joint(f"next {j}", "weld", f"rim {j}:end", f"rim {(j + 1) % count}:start")
+    else:
+        axis = (0.0, 0.0, 1.0) if dim == 3 else None
+        m.cyclic_symmetry("wheel", ["rim 0:start", "hub"], "rim 0:end", sectors=sectors, axis=axis)
+    return m
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("sectors", [2, 3, 4])
+def test_a_hub_on_the_axis_belongs_to_both_faces(sectors, dim):
+    """Of two sectors the coefficients of its equations cancel, and nothing but their rounding is left."""
+    whole = frame_wheel(sectors, True, dim)
+    whole.modes_step(12)
+    sector = frame_wheel(sectors, False, dim)
+    sector.cyclic_modes_step(12)
+    found = every(solve(sector).report.steps[0])[:12]
+    np.testing.assert_allclose(found, solve(whole).report.steps[0].frequencies_hz, rtol=1e-9)
+
+
 def test_a_sector_may_be_cut_anywhere():
     frequencies = []
     for turn in (0, 1, 3):
@@ -262,6 +305,49 @@ def test_wrong_symmetry(options, message):
     model.planes("disc", on="w", material="steel", thickness=0.1)
     with pytest.raises(InputError, match=message):
         model.cyclic_symmetry("wheel", **{"face": "w:low", "other": "w:high", "sectors": 6, **options})
+
+
+def _across(model: Model) -> None:
+    model.base_excitation("shake", (1.0, 0.0, 0.0), displacement="t**2")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda m: setattr(m, "gravity", np.array([0.0, -9.81, 0.0])),
+            r"gravity = \[0.0, -9.81, 0.0\] is not along the",
+        ),
+        (lambda m: setattr(m, "gravity", np.array([1e-9, 0.0, -9.81])), None),
+        (_across, r'Base excitation "shake": direction = \[1.0, 0.0, 0.0\] is not along the axis of "wheel"'),
+        (lambda m: m.base_excitation("shake", (0.0, 0.0, -1.0), displacement="t**2"), None),
+        (lambda m: m.centrifugal("spin", 5.0, axis=(0.0, 1.0, 0.0)), "turns about another axis than that of"),
+        (lambda m: m.centrifugal("spin", 5.0, axis=(0, 0, 1), point=(0.1, 0, 0)), "turns about another axis"),
+        (lambda m: m.centrifugal("spin", 5.0, axis=(0, 0, -1), point=(0, 0, 3)), None),
+        (lambda m: m.body("hub", (0, 0, 1), 1.0, (1, 1, 1)), 'node "hub" is on the axis and in neither face'),
+    ],
+)
+def test_what_sectors_cannot_have_alike(change, message):
+    """Accelerations across the axis would turn from sector to sector; a body on the axis would be there many times."""
+    model = wheel(6, 3)
+    change(model)
+    model.linear_static_step()
+    if message is None:
+        model.compile()
+        return
+    with pytest.raises(ModelError, match=message):
+        model.compile()
+
+
+def test_gravity_and_shaking_of_plane_wheels_are_across_the_axis():
+    for change in (
+        lambda m: setattr(m, "gravity", np.array([0.0, -9.81])),
+        lambda m: m.base_excitation("shake", (0.0, 1.0), displacement="t**2"),
+    ):
+        model = wheel(6, 2)
+        change(model)
+        with pytest.raises(ModelError, match="is not along the axis"):
+            model.compile()
 
 
 def test_wrong_steps():

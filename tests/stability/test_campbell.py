@@ -181,6 +181,31 @@ def test_unbalance_in_the_plane():
     assert abs(y["amplitude"][0] * np.exp(1j * y["phase"][0]) + 1j * expected) < 1e-12
 
 
+@pytest.mark.parametrize("frame", ["rotating", "periodic"])
+def test_what_an_unbalance_pushes_along_the_axis_does_not_oscillate(frame):
+    """A mass on springs that couple y with x of the shaft: across the axis it runs around, along it it rests."""
+    m = Model(3)
+    m.body("shaft", position=(0, 0, 0), mass=1.0, inertia=(0.1, 0.1, 0.1))
+    m.joint("bearing", "revolute", "ground", "shaft", point=(0, 0, 0), axis=(1, 0, 0))
+    m.body("mass", position=(0, 0, 0), mass=2.0, inertia=(0.1, 0.1, 0.1))
+    k = np.diag([3e4, 4e4, 6e4, 1e4, 1e4, 1e4])
+    k[0, 1] = k[1, 0] = 1.5e4
+    m.bushing("springs", "shaft", "mass", stiffness=k.tolist())
+    m.rotor("rotor", axis=(1, 0, 0), on=["shaft", "mass"])
+    w, phase = 60.0, 0.7
+    m.unbalance_step("rotor", [w], [{"at": "mass", "amount": 3e-4, "phase": phase}], frame=frame)
+    step = only(m)
+    force = 3e-4 * w**2
+    y = force * np.cos(phase) / (4e4 - 1.5e4**2 / 3e4 - 2.0 * w**2)
+    z = force * np.sin(phase) / (6e4 - 2.0 * w**2)
+    by = {e["direction"]: e for e in step["response"]}
+    assert set(by) == {"y", "z", "major"}
+    for direction in by:
+        assert by[direction]["amplitude"] == pytest.approx([np.hypot(y, z)], rel=1e-6)
+    share = 100.0 * 0.5 * abs(y) / np.hypot(y, z)
+    assert [f"move by up to {share:.2g} % of the first" in text for text in step["warnings"]] == [True]
+
+
 def test_resonance_without_damping_is_refused():
     m = jeffcott(c=(0.0, 0.0))
     m.unbalance_step("rotor", [float(np.sqrt(2e4))], [{"at": "hub", "amount": 1e-4}])

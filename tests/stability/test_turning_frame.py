@@ -36,6 +36,37 @@ def test_rotor_in_the_rotating_frame(dimension):
     assert (s["frame"], s["speed"], s["stable"]) == ("rotating", pytest.approx(3.0), True)
 
 
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_frame_may_turn_backward(dimension):
+    """With Omega = -3: (91 - w^2) x + 6 i w y = 1, (91 - w^2) y - 6 i w x = 0, the other sense of the ellipse."""
+    m = turning_point(dimension, speed=-3.0)
+    m.force("push", "a", (1.0, 0.0, 0.0)[:dimension], 1.0)
+    m.sensor("place", "displacement", on="a")
+    m.harmonic_step([1.0], loads=["push"], coriolis=True)
+    m.complex_modes_step(count=2, coriolis=True)
+    found, w = solve(m), 2.0 * np.pi
+    exact = np.linalg.solve([[91.0 - w * w, 6j * w], [-6j * w, 91.0 - w * w]], [1.0, 0.0])
+    np.testing.assert_allclose(found.response("place").values[0, :2], exact, rtol=1e-9)
+    assert found.summary["steps"][-1]["speed"] == pytest.approx(-3.0)
+    # 42 x + 42 i y = 0: the slow mode runs around in the sense of the frame
+    frames = found.steps[-1].frames
+    x, y = (frames["displacement"] + 1j * frames["displacement imaginary"])[0, 0, :2]
+    assert y / x == pytest.approx(1j, rel=1e-9)
+
+
+def test_the_sense_of_a_frame_is_that_of_its_preload():
+    """The speed is -3 rad/s at the time of the preload, and 3 rad/s now."""
+    m = Model(2)
+    m.node("a", (0.0, 0.0))
+    m.point_mass("mass", "a", 1.0)
+    for axis in "xy":
+        m.nodal_spring(axis, "a", axis, 100.0)
+    m.centrifugal("spin", "3 - 6*step(t - 1)")
+    m.linear_static_step("spun", time=2.0)
+    m.complex_modes_step(count=2, coriolis=True, preload="spun")
+    assert solve(m).summary["steps"][-1]["speed"] == pytest.approx(-3.0)
+
+
 def test_all_modes_are_a_complete_basis():
     """In the span of all modes nothing changes; in that of one there is one motion, without Coriolis forces."""
     m = turning_point()

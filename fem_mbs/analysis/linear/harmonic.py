@@ -19,7 +19,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from fem_mbs.analysis.linear.linearised import Linearised
-from fem_mbs.analysis.linear.ports import inputs_of_groups, outputs_of
+from fem_mbs.analysis.linear.ports import directions, inputs_of_groups, outputs_of
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.late import dataclass
@@ -29,7 +29,7 @@ from fem_mbs.solvers.distributed.response import DistributedResponse
 from fem_mbs.solvers.eigen.frequency_response import DirectResponse, ModalResponse, SingularShift
 from fem_mbs.units import unit_of
 
-__all__ = ["Harmonic", "Shaker", "cluster", "shakers"]
+__all__ = ["Harmonic", "Shaker", "cluster", "given_values", "shakers"]
 
 #: Unknowns beyond which undamped models are solved by modes.
 _LARGE = 3000
@@ -38,13 +38,15 @@ _LARGE = 3000
 @dataclass(frozen=True)
 class Shaker:
     """An excitation: its ``name``, changes ``values`` (n_fun,) of the time functions per unit, and of the factor of the
-    ``weight``, the complex ``amplitude``, and rows (n, 3) of frequency [Hz], factor and phase [degrees] of it."""
+    ``weight``, the complex ``amplitude``, and rows (n, 3) of frequency [Hz], factor and phase [degrees] of it;
+    ``order``: 1, 2 where the amplitude is that of the rate or the acceleration of these values."""
 
     name: str
     values: np.ndarray
     weight: float
     amplitude: complex
     spectrum: np.ndarray | None = None
+    order: int = 0
 
     def amplitude_at(self, frequency: float) -> complex:
         """Return the complex amplitude at a frequency [Hz]; factors and phases are linear between the rows."""
@@ -54,16 +56,31 @@ class Shaker:
         turned = np.exp(1j * np.deg2rad(np.interp(frequency, f, phase)))
         return complex(self.amplitude * np.interp(frequency, f, size) * turned)
 
+    def value_at(self, frequency: float) -> complex:
+        """Return the complex amplitude of the values at a frequency [Hz]."""
+        return self.amplitude_at(frequency) / (2j * np.pi * frequency) ** self.order
+
+
+def given_values(compiled: CompiledModel, at: np.ndarray, t: float) -> np.ndarray:
+    """Return the values (n_fun,) at t [s] of what functions were made of: accelerations and speeds where these were
+    given, else their own values ``at`` (n_fun,)."""
+    out = at.copy()
+    for i, f in enumerate(compiled.functions):
+        order = getattr(f, "order", 0)
+        if order:
+            out[i] = f.jet(np.float64(t))[order]  # type: ignore[attr-defined]
+    return out
+
 
 def shakers(
     compiled: CompiledModel, at: np.ndarray, t: float, options: Any, owner: str
 ) -> tuple[list[Shaker], list[str]]:
     """Return the excitations that the options of a step choose, and sentences on those that stay at rest.
 
-    ``at`` (n_fun,) are the values of all functions at the time t [s].
+    ``at`` (n_fun,) are the values at the time t [s] of what all functions were made of.
 
     Raises:
-        ModelError: an unknown name, or no excitation.
+        ModelError: an unknown name, no excitation, or a steady acceleration or speed of what is driven.
     """
     loads = options.loads
     spectra = _spectra(options, owner)
@@ -92,7 +109,7 @@ def shakers(
         rest &= ~mask
         values = np.where(mask, at, 0.0)
         if name in amplitudes:
-            values = mask * _directions(compiled, name) * float(amplitudes[name])
+            values = mask * directions(compiled, name) * float(amplitudes[name])
         size = float(np.abs(values).max(initial=0.0))
         if weight:
             size = float(amplitudes.get(name, 1.0))
@@ -100,7 +117,18 @@ def shakers(
             silent.append(name)
             continue
         turned = np.exp(1j * np.deg2rad(float(phases.get(name, 0.0))))
-        found.append(Shaker(name, values / (1.0 if weight else size), float(weight), size * turned, spectra.get(name)))
+        order = max((getattr(compiled.functions[i], "order", 0) for i in np.flatnonzero(mask)), default=0)
+        if order and not min(options.frequencies) > 0.0:
+            what = ("speed", "acceleration")[order - 1]
+            raise ModelError(
+                f'"{name}" is given by its {what}, which at 0 {unit_of("Hz")} moves it without bound',
+                owner=owner, key="frequencies", remedy="leave 0 out",
+            )  # fmt: skip
+        found.append(
+            Shaker(
+                name, values / (1.0 if weight else size), float(weight), size * turned, spectra.get(name), order
+            )
+        )  # fmt: skip
     values = np.where(rest, at, 0.0)
     size = float(np.abs(values).max(initial=0.0))
     if size > 0.0:
@@ -144,16 +172,6 @@ def _spectra(options: Any, owner: str) -> dict[str, np.ndarray]:
                 remedy="add rows",
             )
         out[name] = table
-    return out
-
-
-def _directions(compiled, name: str) -> np.ndarray:
-    """Return factors (n_fun,) of the functions by which a load or motion excites: components of a base excitation."""
-    out = np.ones(len(compiled.loads))
-    for base in compiled.model.building.shakings:
-        if name == base.name:
-            for index in base.functions.values():
-                out[index] = compiled.functions[index].factor
     return out
 
 
@@ -241,6 +259,7 @@ class Harmonic:
             make = DistributedResponse if isinstance(K, DistributedMatrix) else DirectResponse
             self.solver = make(K, C1, M, self.structural, w)
             return
+        linear.system.refuse_states(self.owner, "modes do", 'take method = "direct", without keys of modes')
         if linear.unsymmetric:
             self.warnings.append(
                 f"the stiffness is unsymmetric by {linear.asymmetry:.2g} of its largest entry; modes are of its "
@@ -294,7 +313,7 @@ class Harmonic:
             AnalysisError: it is a natural frequency, and nothing damps there.
         """
         linear, first, w = self.linear, self.linear.first, 2.0 * np.pi * frequency
-        c = np.array([s.amplitude_at(frequency) for s in self.shaking]) * (1j * w) ** self.inputs.order
+        c = np.array([s.value_at(frequency) for s in self.shaking]) * (1j * w) ** self.inputs.order
         u0 = self.ways @ c
         f = self.inputs.force[:first] @ c
         right = self.T.T @ (f - self.dynamic(w, u0) if u0.any() else f)

@@ -46,7 +46,7 @@ from fem_mbs.units import unit_of
 if TYPE_CHECKING:
     pass
 
-__all__ = ["LARGE", "SYMMETRIC", "UNSYMMETRIC", "Linearised", "Response", "keeps_constraints", "unit_factors"]
+__all__ = ["LARGE", "MOVES", "SYMMETRIC", "UNSYMMETRIC", "Linearised", "Response", "keeps_constraints", "unit_factors"]
 
 #: Unknowns up to which constraints are always eliminated, and constraints over unknowns from which on larger models
 #: keep them (`keeps_constraints`).
@@ -59,6 +59,8 @@ SYMMETRIC = 1e-10
 _STEP, _RATE = 1e-3, 1e-2
 #: Displacements and rates of a function a moment after it began to rise are so small that nothing divides by them.
 _NOTHING = 1e-290
+#: How sentences on states in motion begin.
+MOVES = "the state moves"
 #: What steps about a state with an unsymmetric stiffness say.
 UNSYMMETRIC = (
     "the stiffness is unsymmetric (loads follow the model, or have no potential) and was taken so; such a state may "
@@ -81,7 +83,7 @@ class Response:
     Attributes:
         u: (N,) increments of positions and rotations.
         y: (m,) increments of the multipliers' unknowns.
-        mask, values: (n_fun,) functions of the loads, and their values.
+        mask, values: (n_fun,) functions of the loads, and their values at the time t [s].
         weight: whether the weight is among the loads.
         forces: (N,) additional forces of supports and motions on the model.
         totals: the reported quantities at the end, arrays as of `Reported.base`, with ``readings`` (k,)
@@ -94,6 +96,7 @@ class Response:
     values: np.ndarray
     weight: bool
     forces: np.ndarray
+    t: float = 0.0
     totals: dict[str, np.ndarray] = field(default_factory=dict)
 
 
@@ -124,6 +127,7 @@ class Linearised:
         self.multipliers = np.arange(first, system.n_dof - 1)
         self.values = function_jets(compiled, t)[:, 0]
         self.loads = np.asarray(compiled.loads, bool)
+        self.moves = bool(np.any(state.V[0]))  # velocities of the state, which is taken at rest
         self.state = at_rest(instant(system, state))
         self.incremental = preload is not None or not np.array_equal(state.Q[0], system.initial_state().Q[0])
         self.preload = preload
@@ -442,7 +446,7 @@ class Linearised:
                 u[self.owned], y = factor(self.stiffness, self.rows, "saddle").solve(f[self.owned])
             except LinearSolveError:
                 raise LooseError(LOOSE, owner=owner) from None
-        return Response(u, y[: self.multipliers.size], mask, self.values.copy(), weight, forces)
+        return Response(u, y[: self.multipliers.size], mask, self.values.copy(), weight, forces, self.t)
 
     def held(self, values: np.ndarray) -> np.ndarray:
         """Return values (N,) at the dofs of nodes that supports and motions hold, zero elsewhere."""
@@ -613,6 +617,14 @@ class Linearised:
         x, y, z = 0.5 * residual[a], 0.5 * residual[b], 0.5 * residual[c]
         rows, cols = np.concatenate((c, b, a, c, b, a)), np.concatenate((b, c, c, a, a, b))
         return csr_matrix((np.concatenate((x, -x, y, -y, z, -z)), (rows, cols)), shape=shape)
+
+    @property
+    def notes(self) -> list[str]:
+        """Return sentences on redundant constraints, and on velocities of the state."""
+        return [
+            *self.redundancy,
+            *[f"{MOVES}: the step is about its place at rest, without its velocities"] * self.moves,
+        ]
 
     @property
     def redundancy(self) -> list[str]:

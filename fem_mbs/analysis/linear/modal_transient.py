@@ -52,6 +52,11 @@ class ModalTransient(LinearTransient):
         self.count, self._ratios = options.modes, np.atleast_1d(np.asarray(options.damping or [0.0], float))
         self._rayleigh = options.rayleigh or (0.0, 0.0)
         super().__init__(linear, options, weights, name, h, velocity, start, kept)
+        if linear.unsymmetric:
+            self.warnings = [
+                f"the stiffness is unsymmetric by {linear.asymmetry:.2g} of its largest entry; modes are of its "
+                "symmetric part, a step without modes takes it whole"
+            ]
 
     def _prepare(self) -> None:
         found = self.linear.elimination

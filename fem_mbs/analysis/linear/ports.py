@@ -23,7 +23,7 @@ from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.states import body_axes, director_velocities
 from fem_mbs.system.tangent import Tangent
 
-__all__ = ["Inputs", "Outputs", "check_outputs", "inputs_of", "inputs_of_groups", "outputs_of"]
+__all__ = ["Inputs", "Outputs", "check_outputs", "directions", "inputs_of", "inputs_of_groups", "outputs_of"]
 
 _STEP = 1e-3  # of differences: radians, and over the model's length
 
@@ -80,6 +80,16 @@ class Inputs:
     shifts: list
 
 
+def directions(compiled: CompiledModel, name: str) -> np.ndarray:
+    """Return factors (n_fun,) of the functions by which a load or motion excites: components of a base excitation."""
+    out = np.ones(len(compiled.loads))
+    for base in compiled.model.building.shakings:
+        if name == base.name:
+            for index in base.functions.values():
+                out[index] = compiled.functions[index].factor  # type: ignore[attr-defined]
+    return out
+
+
 def inputs_of(lin: SmallMotions, names: str | Sequence[str], owner: str) -> Inputs:
     system, compiled = lin.system, lin.compiled
     names = [names] if isinstance(names, str) else list(names)
@@ -89,14 +99,15 @@ def inputs_of(lin: SmallMotions, names: str | Sequence[str], owner: str) -> Inpu
         mask, weight = chosen(compiled, [name], owner, "inputs", motions=True)
         moves = mask & ~np.asarray(compiled.loads, bool)
         step = _STEP if moves.any() else 0.5  # the model is linear in loads
+        unit = mask * directions(compiled, name)
 
-        def shifted(c: float, rate: float = 0.0, mask=mask, weight=weight, step=step):
-            return _Shift(mask * c * step, mask * rate, c * step if weight else 0.0)
+        def shifted(c: float, rate: float = 0.0, unit=unit, weight=weight, step=step):
+            return _Shift(unit * c * step, unit * rate, c * step if weight else 0.0)
 
         jump = _difference(lambda c, f=shifted: _force(lin, f(c)), step)
         place = np.zeros(system.n_dof)
-        held = mask[system.driven.functions] if len(system.driven.dofs) else np.zeros(0, bool)
-        place[np.asarray(system.driven.dofs, int)[held]] = 1.0
+        if len(system.driven.dofs):
+            place[np.asarray(system.driven.dofs, int)] = unit[np.asarray(system.driven.functions, int)]
         gap = np.zeros(m)
         gap[: system.n_dof - 1 - lin.first] = -jump[lin.first : -1]
         force = -jump

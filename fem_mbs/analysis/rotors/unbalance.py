@@ -6,9 +6,9 @@ e, f across the axis, e x f along it, and the phase a from e towards f,
     F(t) = Re(F exp(i Omega t)),   F = m d Omega^2 exp(i a) (e - i f),   (-Omega^2 M + i Omega C + K) X + G^T Y = F
 
 in the fixed frame.  In a rotating frame the force rests, and so does what it moves: K xi + G^T y = m d Omega^2
-(cos a e + sin a f), seen from outside as X = xi - i n x xi, n the axis.  In multi-blade coordinates the equations are
-those of the fixed frame for what is on the axis and what does not turn.  Periodic coefficients are balanced by
-harmonics of the turn; X is the first one.
+(cos a e + sin a f), seen from outside as X = xi - i n x xi of the part of xi across the axis n; the part along it rests
+in space too.  In multi-blade coordinates the equations are those of the fixed frame for what is on the axis and what
+does not turn.  Periodic coefficients are balanced by harmonics of the turn; X is the first one.
 
 Theory: docs/theory.md, section 10, "Unbalance".
 """
@@ -83,11 +83,9 @@ def steady_response(
         if lin.frame == "multi-blade":
             _check_places(lin, unbalances, nodes, owner)
         try:
-            if periodic:
-                out[k], rest = _balanced(lin, float(speed), unbalances, nodes, spinning.rotor)
-                others = max(others, (rest, float(speed)))
-            else:
-                out[k] = _at(lin, float(speed), unbalances, nodes, spinning.rotor)
+            found = _balanced if periodic else _at
+            out[k], rest = found(lin, float(speed), unbalances, nodes, spinning.rotor)
+            others = max(others, (rest, float(speed)))
         except SingularShift:
             raise AnalysisError(
                 f"{owner}: {speed:.9g} {unit_of('rad/s')} is a critical speed, and nothing damps there; leave it out, "
@@ -141,7 +139,11 @@ def _balanced(
     return moved, float(rest[at].max(initial=0.0)) / most if most > 0.0 else 0.0
 
 
-def _at(lin: Linearisation, speed: float, unbalances: list[Unbalance], nodes: np.ndarray, rotor: Any) -> np.ndarray:
+def _at(
+    lin: Linearisation, speed: float, unbalances: list[Unbalance], nodes: np.ndarray, rotor: Any
+) -> tuple[np.ndarray, float]:
+    """Return first harmonics (k, 3) of the displacements of nodes with constant coefficients, and what rests over the
+    largest of them: of a frame that turns the displacements along its axis."""
     system, dim = lin.system, lin.system.dimension
     seen = lin.frame == "rotating"
     force = _forces(lin, speed, unbalances, rotor)
@@ -155,4 +157,10 @@ def _at(lin: Linearisation, speed: float, unbalances: list[Unbalance], nodes: np
     full = lin.expand(x)
     moved = np.zeros((len(nodes), 3), complex)
     moved[:, :dim] = full[system.offset[nodes][:, None] + np.arange(dim)]
-    return moved - 1j * np.cross(rotor.axis, moved.real) if seen else moved
+    if not seen:
+        return moved, 0.0
+    along = moved.real @ rotor.axis
+    moved = moved - np.outer(along, rotor.axis)
+    moved = moved - 1j * np.cross(rotor.axis, moved.real)
+    most = np.abs(moved).max(initial=0.0)
+    return moved, float(np.abs(along).max(initial=0.0)) / most if most > 0.0 else 0.0

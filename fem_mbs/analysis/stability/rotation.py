@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,8 +12,9 @@ from fem_mbs.late import dataclass
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.states import crosses, director_velocities
+from fem_mbs.units import unit_of
 
-__all__ = ["Rotation", "transport", "turn_steadily"]
+__all__ = ["Rotation", "outside_tables", "transport", "turn_steadily"]
 
 
 @dataclass(frozen=True)
@@ -71,3 +73,29 @@ def turn_steadily(system: Compiled, state: S.State, rotation: Rotation) -> None:
         R = state.D[0, system.rot_row[turning]].reshape(-1, 3, 3)
         state.V[:2, system.offset[turning][:, None] + 3 + np.arange(3)] = np.einsum("nji,j->ni", R, w * rotation.axis)
     director_velocities(system, state)
+
+
+def outside_tables(system: Compiled, rotation: Rotation, speeds: Sequence[float] | np.ndarray) -> list[str]:
+    """Return sentences on bearings whose tables do not reach the speeds with which a rotation at ``speeds`` [rad/s]
+    turns them: about their axes, a less b."""
+    from fem_mbs.elements.springs.bearing import ROW, VECTORS
+
+    out = []
+    for block in system.blocks:
+        if not block.type.name.startswith("bearing"):
+            continue
+        turning = rotation.nodes[block.nodes] & (block.nodes >= 0)
+        first = block.type.column("rows")
+        for i in range(block.size):
+            axis = block.par[i, VECTORS : VECTORS + 3] if system.dimension == 3 else (0.0, 0.0, 1.0)
+            share = float(turning[i, 0]) - float(turning[i, 1:].any())
+            own = share * float(np.dot(axis, rotation.axis)) * np.asarray(speeds, float)
+            rows = int(block.par[i, first])
+            low, high = block.par[i, first + 1], block.par[i, first + 1 + ROW * (rows - 1)]
+            if rows > 1 and (own.min() < low or own.max() > high):
+                worst = own[np.maximum(low - own, own - high).argmax()]
+                out.append(
+                    f'the table of bearing "{block.label(i)}" goes from {low:g} to {high:g} {unit_of("rad/s")}; beyond '
+                    f"it has constant values, and it turns with {worst:g} {unit_of('rad/s')} about its axis"
+                )
+    return out

@@ -25,7 +25,8 @@ __all__ = ["frame_coriolis", "frame_speed", "turning_modes"]
 
 
 def frame_speed(linear: Linearised, owner: str) -> float:
-    """Return the speed [rad/s] of the frame in a state: the root of the centrifugal load's function.
+    """Return the speed [rad/s] of the frame in a state: the root of the centrifugal load's function, with the sign of
+    the speed at the time at which this was taken.
 
     Raises:
         ModelError: the load does not act.
@@ -36,7 +37,9 @@ def frame_speed(linear: Linearised, owner: str) -> float:
         raise ModelError(
             f'centrifugal load "{frame.name}" does not act yet', owner=owner, remedy="bring it on by a step before"
         )
-    return float(np.sqrt(square))
+    preload = linear.preload
+    t = preload.t if preload is not None and preload.mask[frame.function] else linear.t
+    return float(np.copysign(np.sqrt(square), frame.law(np.float64(t))))
 
 
 def frame_coriolis(linear: Linearised, owner: str) -> csr_matrix:

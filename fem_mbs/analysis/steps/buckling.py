@@ -114,7 +114,7 @@ def _found(linear: Linearised, step: PlannedStep) -> tuple[BucklingReport, dict[
     Kg = linear.reduce(linear.geometric_stiffness(linear.respond(mask, weight, owner=owner)))
     skew = abs(Kg - Kg.T)
     asymmetry = float(skew.max() / max(abs(Kg).max(), 1e-300)) if Kg.nnz else 0.0
-    warnings = linear.redundancy
+    warnings = linear.notes
     unpotential = asymmetry > _ASYMMETRIC or unsymmetric
     if unpotential:
         what = "stiffness at the state" if unsymmetric else f"geometric stiffness by {asymmetry:.2g}"

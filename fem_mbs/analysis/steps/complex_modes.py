@@ -235,7 +235,7 @@ def _at_rest(step: PlannedStep, context: RunContext) -> ComplexModesReport:
     basis = context.linear.shapes_of[options.basis] if options.basis else None
     modes, X, speed = turning_modes(linear, basis, options.coriolis, 2 * options.count, selection(options), step.owner)
     rows = upper_rows(modes, options.count)
-    warnings = list(linear.redundancy)
+    warnings = linear.notes
     if basis is not None:
         warnings.append(
             f'the motions are those of the {basis.shape[1]} modes of "{options.basis}": what others would add is '

@@ -162,7 +162,7 @@ def _found(step: PlannedStep, context: RunContext, linear: Linearised) -> Cyclic
     X = np.zeros((context.system.n_dof, len(w2)), complex)
     X[: linear.first] = np.concatenate([modes.vectors[: linear.first] for modes in found], axis=1)
     f = np.sign(w2) * np.sqrt(np.abs(w2)) / (2.0 * np.pi)
-    warnings = list(linear.redundancy)
+    warnings = linear.notes
     unstable = int((w2 < 0.0).sum())
     if unstable:
         warnings.append(

@@ -138,8 +138,8 @@ class Options(About):
     )
     amplitudes: Any = key(
         _table("numbers"),
-        "values that the functions of loads have as amplitudes, by their names (of gravity: a factor); of those it "
-        "does not name the function's value at `time`",
+        "values that the functions of loads have as amplitudes, by their names (of gravity: a factor; of what is given "
+        "by an acceleration or speed: of that); of those it does not name the function's value at `time`",
         None,
     )
     phases: Any = key(
@@ -256,29 +256,28 @@ and phases [degrees] of all sensors but those that are not linear (works, energi
             )
 
     def look_ahead(self, step: PlannedStep, context: RunContext, ahead: Ahead) -> None:
-        from fem_mbs.analysis.linear.harmonic import shakers
+        from fem_mbs.analysis.linear.harmonic import given_values, shakers
 
         compiled, options = context.compiled, step.options
         values = ahead.values(compiled, options.time)
-        # (what is not known is taken for a load that acts)
-        known = np.ones(len(compiled.loads)) if values is None else values
         t = ahead.time if options.time is None else float(options.time)
+        # (what is not known is taken for a load that acts)
+        known = np.ones(len(compiled.loads)) if values is None else given_values(compiled, values, t or 0.0)
         shakers(compiled, known, t or 0.0, options, step.owner)
 
     def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> HarmonicReport:
         from time import monotonic, perf_counter
 
-        from fem_mbs.analysis.linear.harmonic import Harmonic, shakers
+        from fem_mbs.analysis.linear.harmonic import Harmonic, given_values, shakers
         from fem_mbs.analysis.small_motions import complex_frames
         from fem_mbs.analysis.stability.turning_frame import frame_coriolis
 
         began, owner, options = perf_counter(), step.owner, step.options
         linear = context.linear.at(context, options.preload, options.time)
         frequencies = np.asarray(options.frequencies, float)
-        warnings = list(linear.redundancy)
-        if np.any(context.state.V[0]):
-            warnings.append("the state moves: small vibrations are about its place at rest")
-        shaking, silent = shakers(linear.compiled, linear.values, linear.t, options, owner)
+        warnings = linear.notes
+        given = given_values(linear.compiled, linear.values, linear.t)
+        shaking, silent = shakers(linear.compiled, given, linear.t, options, owner)
         sensors = [s for s in context.compiled.sensors if not s.nonlinear]
         left_out = [f'"{s.name}"' for s in context.compiled.sensors if s.nonlinear]
         if left_out:

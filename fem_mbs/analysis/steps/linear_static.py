@@ -224,7 +224,7 @@ def _report(
     forces = linear.system.nodal(forces)
     x = np.zeros((len(size), 3))
     x[:, : system.dimension] = system.nodes.x
-    warnings = [*linear.redundancy, *_repeated(linear)]
+    warnings = [*linear.notes, *_repeated(linear)]
     if turned > _TURNED:
         warnings.append(
             f"rotations reach {turned:.2g} rad: small ones are assumed, take a static step (large displacements)"

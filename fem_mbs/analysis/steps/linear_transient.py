@@ -122,7 +122,7 @@ class LinearTransient(StepKind):
     positional = ("duration", "h", "name")
     text = (
         "Add a linear transient: small motions about the state that the steps before have left, which stays as it is;\n"
-        "time goes on."
+        "time goes on.  After a transient they begin with the velocities that this has left, without ``start``."
     )
     notes = rule_notes(_RULES)
     noun = "linear transient"
@@ -143,6 +143,8 @@ class LinearTransient(StepKind):
                 "modes are integrated exactly, and rule has no meaning", owner=owner, key="rule",
                 value=options.rule, remedy="remove rule or modes",
             )  # fmt: skip
+        if options.modes is not None:
+            context.system.refuse_states(owner, "modes do", "remove modes")
         check_preload(step, context.model)
         check_supports(step, context.model)
         for group in named(options.supports):
@@ -175,6 +177,7 @@ class LinearTransient(StepKind):
         from time import monotonic, perf_counter
 
         from fem_mbs import contract as C
+        from fem_mbs.analysis.linear.linearised import MOVES
         from fem_mbs.analysis.linear.modal_transient import ModalTransient
         from fem_mbs.analysis.linear.rows import LinearRows
         from fem_mbs.analysis.linear.transient import LinearTransient
@@ -191,8 +194,14 @@ class LinearTransient(StepKind):
         increments = options.report == INCREMENT
         state = linear.moved(np.zeros(context.system.n_dof))
         place, velocity = context.linear.ends[options.start] if options.start else (None, None)
-        start = StartReport(method="given", largest_change=0.0)
-        if velocity is None and (place is not None or context.model.initial_method == "given"):
+        start, notes = StartReport(method="given", largest_change=0.0), linear.notes
+        if velocity is None and place is None and linear.moves:
+            state.V[0] = context.state.V[0]
+            start = consistent_velocities(context.compiled, state, linear.t, current=True)
+            velocity = linear.spatial(state.V[0])
+            told = f"{MOVES}: its velocities go on, and the matrices are those of its place at rest"
+            notes = [*linear.redundancy, told]
+        elif velocity is None and (place is not None or context.model.initial_method == "given"):
             # of what is prescribed they follow from its functions
             velocity = linear.spatial(given_velocities(context.compiled))
         elif velocity is None:
@@ -241,7 +250,7 @@ class LinearTransient(StepKind):
             name=step.name, rule="modal" if options.modes else options.rule, n_steps=n_steps, h=h,
             t_start=linear.t, t_end=context.time, equations=job.n_equations, factorisations=1,
             iterations=n_steps, seconds=round(perf_counter() - started, 4), start=start,
-            warnings=[*linear.redundancy, *job.warnings, *_open(relative_error(totals), options), *rows.no_works()],
+            warnings=[*notes, *job.warnings, *_open(relative_error(totals), options), *rows.no_works()],
             energy=EnergyBalance(
                 range=energy_range(totals), closing_error=totals["error"],
                 closing_error_relative=relative_error(totals),

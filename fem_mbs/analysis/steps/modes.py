@@ -280,7 +280,7 @@ def _found(
     f = np.sign(found.values) * np.sqrt(np.abs(found.values)) / (2.0 * np.pi)
     count = len(f)
     vectors, others, residuals = linear.expand(found.vectors[:n]), found.vectors[n:], found.residuals
-    warnings = linear.redundancy
+    warnings = linear.notes
     unstable = int((found.values < 0.0).sum())
     if unstable:
         warnings.append(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
 
 from fem_mbs.declarations.declaration import Declaration, key
-from fem_mbs.declarations.kinds import NAME, NUMBER, PLACES, VECTOR, WHOLE
+from fem_mbs.declarations.kinds import NAME, NUMBER, PLACES, VECTOR, WHOLE, shown
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.late import dataclass
 from fem_mbs.meshes.cells import DIMENSION, FACETS, facets_of
@@ -16,7 +17,7 @@ from fem_mbs.model.connections.terms import add_rows, nodes_at, rows_of_names
 from fem_mbs.system.surfaces import closest_points
 from fem_mbs.units import unit_of
 
-__all__ = ["CyclicFaces", "CyclicSymmetry", "rows_of_faces"]
+__all__ = ["CyclicFaces", "CyclicSymmetry", "check_sectors", "rows_of_faces"]
 
 #: Distance up to which nodes of both faces meet, over the size of the facets, if none is given.
 _NEAR = 0.05
@@ -142,6 +143,9 @@ class CyclicSymmetry(Declaration):
         point: (dimension,) on the axis; None: the origin.
         tolerance: [m] within which the faces must meet after the turn; None: 1/20 of the size of the nearest facet.
 
+    What has a direction across the axis in space (weight, base excitation, another centrifugal axis) is refused.  Nodes
+    on the axis belong to a face, with their share of what the wheel has there.
+
     Raises:
         ModelError: the faces do not meet, or another cyclic symmetry has other sectors or another axis.
     """
@@ -168,8 +172,7 @@ class CyclicSymmetry(Declaration):
         _agree(building, owner, count, axis, point)
         x = building.positions
         face, other = (np.unique(nodes_at(building, owner, place)) for place in (self.face, self.other))
-        arm = x - point
-        away = np.linalg.norm(arm - np.outer(arm @ axis, axis) if axis.size else arm, axis=1)
+        away = _away(x, axis, point)
         size = float(np.ptp(x, axis=0).max()) or 1.0
         middle = away <= _ON * size
         on_axis = np.union1d(face[middle[face]], other[middle[other]])
@@ -294,6 +297,67 @@ def _add_equations(building: Building, owner: Owner, faces: CyclicFaces) -> None
                 at += 1
     row, node, component, value = (np.concatenate(part) for part in (rows, nodes, components, values))
     add_rows(building, faces.name, owner, row, node, component, value, 0.0, None, first=False)
+
+
+def check_sectors(building: Building, gravity: np.ndarray, used: np.ndarray) -> None:
+    """Refuse what cannot be equal in all sectors: accelerations across the axis, which would turn from sector to
+    sector, and a node on the axis that belongs to no face, of which each sector would have one of its own.
+
+    Args:
+        gravity: (dimension,) [m/s^2].
+        used: (n,) bool: nodes that the model has.
+
+    Raises:
+        ModelError: naming it.
+    """
+    if not building.cyclic:
+        return
+    faces = building.cyclic[0]
+    size = float(np.ptp(building.positions, axis=0).max()) or 1.0
+    _refuse_across(faces, gravity, Owner("Model"), "gravity")
+    for base in building.shakings:
+        direction = np.zeros(building.dimension)
+        for component, function in base.functions.items():
+            direction[component] = getattr(building.used_functions[function][0], "factor", 1.0)
+        _refuse_across(faces, direction, Owner("Base excitation", base.name), "direction")
+    frame = building.rotating
+    if frame is not None:
+        aslant = np.abs(np.cross(frame.axis, faces.axis)).max() > _ON if faces.axis.size else frame.axis.size > 0
+        if aslant or _away(frame.point[None], faces.axis, faces.point)[0] > _ON * size:
+            raise ModelError(
+                f'it turns about another axis than that of "{faces.name}", on which sectors would not be alike',
+                owner=Owner("Centrifugal load", frame.name), key="axis", remedy="take its axis and point",
+            )  # fmt: skip
+    held = Counter(node for node, component in set(building.fixed) if abs(component) < building.dimension)
+    middle = used & (_away(building.positions, faces.axis, faces.point) <= _ON * size)
+    middle[np.concatenate([f.on_axis for f in building.cyclic])] = False
+    middle[[node for node in held if held[node] >= building.dimension]] = False
+    own = np.flatnonzero(middle).tolist()
+    if own:
+        raise ModelError(
+            f'node "{building.node_name(own[0])}" is on the axis and in neither face: each sector would have one of '
+            "its own there",
+            owner=Owner("Cyclic symmetry", faces.name), key="face",
+            remedy="name it in face too, with its share of what the wheel has there",
+        )  # fmt: skip
+
+
+def _away(x: np.ndarray, axis: np.ndarray, point: np.ndarray) -> np.ndarray:
+    """Return distances (n,) of places (n, dimension) from an axis [m]."""
+    arm = x - point
+    return np.asarray(np.linalg.norm(arm - np.outer(arm @ axis, axis) if axis.size else arm, axis=1))
+
+
+def _refuse_across(faces: CyclicFaces, vector: np.ndarray, owner: Owner, key: str) -> None:
+    """Refuse a vector (dimension,) that is not along the axis."""
+    along = (vector @ faces.axis) * faces.axis if faces.axis.size else 0.0 * vector
+    if np.linalg.norm(vector - along) > _ON * np.linalg.norm(vector):
+        raise ModelError(
+            f"{key} = {shown(vector.tolist())} is not along the axis of \"{faces.name}\": it would turn from sector to "
+            "sector",
+            owner=owner, key=key, value=vector.tolist(),
+            remedy="take the part along the axis, or the whole wheel",
+        )  # fmt: skip
 
 
 def rows_of_faces(compiled: Any) -> np.ndarray:

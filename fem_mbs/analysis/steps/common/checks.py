@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fem_mbs.analysis.steps.common.options import FRAMES, PERIODIC, Along, Sought, TimeSteps, Turning
 from fem_mbs.analysis.steps.common.values import named
@@ -16,7 +16,7 @@ from fem_mbs.units import unit_of
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
-    from fem_mbs.model.model import CompiledModel, Model
+    from fem_mbs.model.model import Model
     from fem_mbs.model.parts.rotors import Rotor
     from fem_mbs.system.compiled import Compiled
 
@@ -24,7 +24,7 @@ __all__ = [
     "check_friction", "check_harmonics", "check_impacts", "check_named", "check_preload", "check_rotor", "check_sought",
     "check_spin",
     "check_stiffening", "check_supports", "check_turning", "check_weight", "check_without", "count_steps",
-    "outside_tables", "rotor_of",
+    "rotor_of",
 ]  # fmt: skip
 
 #: No run waits for more steps.
@@ -328,23 +328,3 @@ def check_turning(step: PlannedStep, context: RunContext) -> None:
             owner=owner,
             remedy="remove the load",
         )
-
-
-def outside_tables(compiled: CompiledModel, speeds: Any) -> list[str]:
-    """Return sentences on bearings whose tables do not reach the speeds."""
-    from fem_mbs.elements.springs.bearing import ROW
-
-    out = []
-    for block in compiled.system.blocks:
-        if not block.type.name.startswith("bearing"):
-            continue
-        first = block.type.column("rows")
-        for i in range(block.size):
-            rows = int(block.par[i, first])
-            low, high = block.par[i, first + 1], block.par[i, first + 1 + ROW * (rows - 1)]
-            if rows > 1 and (speeds[0] < low or speeds[-1] > high):
-                out.append(
-                    f'the table of bearing "{block.label(i)}" goes from {low:g} to {high:g} {unit_of("rad/s")}; beyond '
-                    "it has constant values"
-                )
-    return out

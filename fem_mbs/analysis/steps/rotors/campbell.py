@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from fem_mbs.analysis.steps.common.checks import check_harmonics, check_turning, outside_tables
+from fem_mbs.analysis.steps.common.checks import check_harmonics, check_turning
 from fem_mbs.analysis.steps.common.options import PERIODIC, Speeds, any_frame_key, harmonics_key
 from fem_mbs.analysis.steps.common.values import COUNT, listed, spread
 from fem_mbs.analysis.steps.common.words import counted, rounding_of_rotation
@@ -142,6 +142,8 @@ eigenproblem in the speed, gives for them (`direct`)."""
         from time import perf_counter
 
         from fem_mbs.analysis.rotors.campbell import Spinning, critical_speeds, follow, spinning_at, unsettled
+        from fem_mbs.analysis.rotors.rotating import rotation_of
+        from fem_mbs.analysis.stability.rotation import outside_tables
         from fem_mbs.analysis.transient.watch import out_of_range
 
         options = step.options
@@ -178,7 +180,7 @@ eigenproblem in the speed, gives for them (`direct`)."""
             seconds=round(perf_counter() - began, 4),
             warnings=[
                 *_warnings(found.lost, critical, frame), *_rounded(found), *_changing(unsettled(spinning, found)),
-                *outside_tables(context.compiled, speeds),
+                *outside_tables(context.system, rotation_of(context.compiled, rotor, 0.0), speeds),
                 *out_of_range(context.compiled.system, spinning.steady(max(speeds, key=abs)).state),
             ],
         )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.analysis.steps.common.checks import check_turning, outside_tables
+from fem_mbs.analysis.steps.common.checks import check_turning
 from fem_mbs.analysis.steps.common.options import PERIODIC, Speeds, any_frame_key
 from fem_mbs.analysis.steps.common.values import number, spread, valued
 from fem_mbs.analysis.steps.common.words import counted
@@ -119,8 +119,9 @@ class UnbalanceResponse(StepKind):
         from time import perf_counter
 
         from fem_mbs.analysis.rotors.campbell import Spinning, spinning_at
-        from fem_mbs.analysis.rotors.rotating import constant_frames
+        from fem_mbs.analysis.rotors.rotating import constant_frames, rotation_of
         from fem_mbs.analysis.rotors.unbalance import steady_response
+        from fem_mbs.analysis.stability.rotation import outside_tables
 
         began = perf_counter()
         model, owner, options = context.model, step.owner, step.options
@@ -154,7 +155,10 @@ class UnbalanceResponse(StepKind):
         return UnbalanceReport(
             name=step.name, rotor=options.rotor, frame=PERIODIC if periodic else spinning.settled or "fixed",
             speeds=speeds.tolist(), response=response, seconds=round(perf_counter() - began, 4),
-            warnings=[*outside_tables(context.compiled, speeds), *_orbits(found.others)],
+            warnings=[
+                *outside_tables(context.system, rotation_of(context.compiled, rotor, 0.0), speeds),
+                *_orbits(found.others),
+            ],
         )  # fmt: skip
 
     def sentence(self, options: Any) -> str:
