@@ -1,7 +1,7 @@
 """Which tests are likely to run a module: by what they import and name, and by what imports the module.
 
-So lines are found without recording all tests.  A test is near to a module that its file imports, to that of an element type
-that it names, and to one that is called like a word of it; and, by a half each, to what these import.
+So lines are found without recording all tests.  A test is near to a module that its file imports, to that of an element
+type that it names, and to one that is called like a word of it; and, by a half each, to what these import.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Nearness:
             return words
 
     def tests(self, place: Place) -> list[str]:
-        """Return tests, those first that are near to a place and cheap, and not many of one function or file in a row."""
+        """Return tests, near and cheap ones first, and not many of one function or file in a row."""
         distances, last = {place.file: 0}, {place.file}
         for distance in range(1, _FAR):
             last = {user for file in last for user in self.users[file]} - set(distances)
