@@ -58,7 +58,7 @@ def group_of(file: str) -> Group:
 _KERNELS = re.compile(r"^\s*@(kernel|inner|inline)$", re.MULTILINE)
 
 #: Ends of mutants that are tried again.
-_AGAIN = ("survived", "not reached")
+_AGAIN = ("survived", "not reached", "not applied")
 
 
 class Runs:
