@@ -608,6 +608,48 @@ def m_node(m: Model) -> str:
     return "p"
 
 
+def test_works_between_adaptive_steps_and_the_largest_step():
+    """A constant force on a free mass, which steps of any length follow exactly: they grow to a tenth of the duration.
+    Its work (F t)^2 / 2m between the ends of half steps is interpolated linearly."""
+    duration, force, mass = 0.5, 6.0, 2.0
+    m = Model(2)
+    m.point_mass("m", m_node(m), mass)
+    m.force("f", "p", (force, 0.0))
+    m.sensor("work", "work", on="f")
+    m.transient_step(duration, 0.004, frames=0, adaptive=1e-3)
+    solution = solve(m)
+    largest = solution.summary["steps"][0]["adaptive"]["largest_step"]
+    assert 0.5 * duration / 10 < largest <= 1.1 * duration / 10  # the last but one may take a tenth of itself more
+    exact = (force * solution.steps[0].time) ** 2 / (2.0 * mass)
+    bound = force**2 / mass * (0.5 * largest) ** 2 / 8.0
+    error = solution.sensor("work").values[:, 0] - exact
+    assert error.min() > -1e-12 and error.max() < 1.001 * bound
+
+
+def test_positions_and_angles_of_the_plane_are_sampled_by_cubics():
+    """Cubics in time are exact, of positions and angles alike; directors follow the angle."""
+    from fem_mbs.analysis.transient.adaptive import sample
+
+    m = Model(2)
+    m.body("b", (0, 0), mass=1.0, inertia=1.0)
+    compiled = m.compile().system
+    system, N = compiled.system, compiled.n_dof
+    turn, (x, y) = system.rotations[0, 0], system.positions[:2]
+
+    def state(t):
+        Q, V, D = np.zeros(N), np.zeros(N), np.zeros((len(system.rotations) + 1, 2))
+        Q[[x, y, turn]] = t**3, 2.0 * t - t * t, 0.3 * t**3 + t
+        V[[x, y, turn]] = 3.0 * t * t, 2.0 - 2.0 * t, 0.9 * t * t + 1.0
+        D[0] = np.cos(Q[turn]), np.sin(Q[turn])
+        return Q, V, D
+
+    for share in (0.0, 0.3, 0.9, 1.0):
+        for found, exact in zip(
+            sample(system, share, 0.5, state(1.0), state(1.5)), state(1.0 + 0.5 * share), strict=True
+        ):
+            assert np.allclose(found[: len(exact)], exact, rtol=0.0, atol=1e-13)
+
+
 def test_adaptive_decaying_rule():
     """The decay is a velocity error of second order in a step, a displacement error of third: tol^(1/3) at the end."""
     steps, size = [], []
