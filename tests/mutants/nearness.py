@@ -97,7 +97,7 @@ class Nearness:
             return words
 
     def tests(self, place: Place) -> list[str]:
-        """Return tests, near and cheap ones first, and not many of one function or file in a row."""
+        """Return tests, near and cheap ones first, not many of one function, file or case in a row."""
         distances, last = {place.file: 0}, {place.file}
         for distance in range(1, _FAR):
             last = {user for file in last for user in self.users[file]} - set(distances)
@@ -114,7 +114,8 @@ class Nearness:
         ranks = {}
         taken: Counter[str] = Counter()
         for test in sorted(score, key=lambda test: -score[test]):
-            function, file = test.partition("[")[0], test.partition("::")[0]
-            taken.update((function, file))
-            ranks[test] = score[test] / (taken[function] * taken[file] ** 0.5)
+            (function, _, case), file = test.partition("["), test.partition("::")[0]
+            case = f"{file} {case}"
+            taken.update((function, file, case))
+            ranks[test] = score[test] / (taken[function] * (taken[file] * taken[case]) ** 0.5)
         return sorted(ranks, key=lambda test: -ranks[test])
