@@ -141,7 +141,7 @@ class Runs:
             append(self.reach_file, **entry)
             for place in wanted if entry["passed"] else ():
                 mask = int(entry["lines"].get(place.file, "0"), 16)
-                counts[place.key] += any(mask >> line & 1 for line in place.lines)
+                counts[place.key] += any(mask >> line & 1 for line in (place.statement, *place.lines))
 
         def task(session: Session) -> None:
             from seconds import seconds  # pytest has put its folder on the path
