@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 from places import SCHEMA
+from scipy.spatial.transform import Rotation
 
 from fem_mbs import ConvergenceError, Model, ModelError, run, solve
 from fem_mbs.analysis.run import inspect
@@ -496,6 +497,19 @@ def test_what_the_explicit_rule_refuses(change, words):
     m.transient_step(0.1, 0.01, rule="explicit")
     with pytest.raises(ModelError, match=words):
         solve(m)
+
+
+def test_explicit_accelerations_of_a_turned_body_in_space():
+    """The body axes are not those of space, so that R J^-1 R^T is a full matrix."""
+    inertia, moment, turn = np.array([1.0, 2.0, 3.0]), np.array([0.4, -0.7, 1.1]), [0.5, -0.9, 0.7]
+    m = Model(3)
+    m.body("b", (0, 0, 0), mass=2.0, inertia=tuple(inertia), rotation=turn)
+    m.moment("push", "b", tuple(moment))
+    m.sensor("a", "angular acceleration", on="b")
+    m.transient_step(1e-4, 1e-5, rule="explicit")
+    R = Rotation.from_rotvec(turn).as_matrix()
+    found = solve(m).sensor("a").values[1:]
+    assert np.allclose(found, R @ (R.T @ moment / inertia), rtol=0.0, atol=1e-8)  # speeds reach 1e-4
 
 
 def test_explicit_rule_says_when_it_is_unstable():
