@@ -125,8 +125,16 @@ class _Part:
         return _Part(places, one, one, M, C, K)
 
     def held(self, rows: np.ndarray, columns: np.ndarray) -> _Part:
-        """Return this part with further constraints rows r = 0 (m, j), whose forces are columns (j, m)."""
+        """Return this part with further constraints rows r = 0 (m, j), whose forces are columns (j, m).
+
+        Raises:
+            AnalysisError: the forces are dependent, the constraints are not.
+        """
         Y, V = null_space(rows), null_space(columns.T)
+        if Y.shape != V.shape:
+            raise AnalysisError(
+                "Complex modes: the matrices are singular at every shift; forces of constraints depend on each other"
+            )
         return replace(
             self, Z=self.Z @ Y, W=self.W @ V, M=V.T @ self.M @ Y, C=V.T @ self.C @ Y, K=V.T @ self.K @ Y
         )  # fmt: skip

@@ -125,7 +125,6 @@ class ModalResponse:
         self.proportions = stiff, np.full(self.k.size, float(rayleigh[0]))
         self.c = own + rayleigh[0] * self.m + rayleigh[1] * self.k
         self.C = self.vectors.T @ (C @ self.vectors) if C.count_nonzero() else None
-        self.undamped = self.C is None and not self.structural and not self.c.any()
 
     def solve(self, w: float, f: np.ndarray) -> np.ndarray:
         """Return q (n,) complex at w [rad/s] under forces f (n,) complex, combinations of B.

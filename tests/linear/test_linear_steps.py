@@ -372,6 +372,22 @@ def test_modes_are_integrated_exactly_over_long_steps():
     np.testing.assert_allclose(x, exact, atol=1e-12)
 
 
+def test_accelerations_of_modes():
+    """x = v/w sin w t of a free oscillator, over steps that are longer than a quarter of a period."""
+    omega, speed = 20.0, 0.3
+    m = Model(3)
+    m.node("end", [1.0, 0.0, 0.0])
+    m.point_mass("mass", "end", 2.0)
+    m.spring("spring", "end", "ground", stiffness=2.0 * omega**2, point_b=(0.0, 0.0, 0.0))
+    m.fix("end", ["y", "z"])
+    m.initial("end", velocity=[speed, 0.0, 0.0])
+    m.sensor("a", "acceleration", on="end")
+    m.linear_transient_step(0.5, 0.1, modes=1)
+    found = solve(m).steps[0].series
+    exact = -omega * speed * np.sin(omega * found["time"])
+    np.testing.assert_allclose(found["sensor/a"][:, 0], exact, atol=1e-9 * omega * speed)
+
+
 def test_kinks_of_all_periods_divide_the_steps_of_modes():
     """A periodic push, whose kinks lie within the steps of all periods, is the same push written out."""
     found = []

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -49,6 +50,7 @@ class Place:
         file: path of the module in the repository; function: qualified name of the function; lines: of the node.
         statement: first line of the statement that contains the node.
         index: number of the node in the order of `ast.walk`; count: number of changes that are tried.
+        key: text that tells it from all other places and stays the same when other lines change.
     """
 
     file: str
@@ -57,6 +59,7 @@ class Place:
     statement: int
     index: int
     count: int
+    key: str
 
 
 @dataclass(frozen=True)
@@ -70,8 +73,8 @@ class Mutant:
 
     @property
     def name(self) -> str:
-        """The name in results: the place in this version of the module, and the change."""
-        return f"{self.place.file}:{self.place.lines.start} [{self.place.index}] {self.change}"
+        """The name in results, which stays the same when other lines of the module change."""
+        return f"{self.place.key}: {self.change}"
 
 
 def _made(node: ast.AST, **fields: object) -> ast.AST:
@@ -166,6 +169,15 @@ def places(file: str, source: str) -> list[Place]:
     found: list[Place] = []
     tree = ast.parse(source)
     index = {id(node): i for i, node in enumerate(ast.walk(tree))}
+    texts = source.splitlines()
+    same: Counter[str] = Counter()
+
+    def key(node: ast.AST, scope: str) -> str:
+        text = texts[node.lineno - 1]  # type: ignore[attr-defined]
+        column = node.col_offset - len(text) + len(text.lstrip())  # type: ignore[attr-defined]
+        made = f"{file} {scope} {text.strip()} {column} {type(node).__name__}"
+        same[made] += 1
+        return f"{made} {same[made]}"
 
     def visit(node: ast.AST, scope: str, inside: bool, statement: int) -> None:
         if isinstance(node, ast.stmt):
@@ -175,7 +187,7 @@ def places(file: str, source: str) -> list[Place]:
             if count:
                 end = node.test.end_lineno if isinstance(node, ast.If) else node.end_lineno  # type: ignore[attr-defined]
                 lines = range(node.lineno, end + 1)  # type: ignore[attr-defined]
-                found.append(Place(file, scope or "<module>", lines, statement, index[id(node)], count))
+                found.append(Place(file, scope, lines, statement, index[id(node)], count, key(node, scope)))
         if isinstance(node, (ast.Raise, ast.JoinedStr)):
             return  # texts of errors
         if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):

@@ -63,31 +63,31 @@ def stale(reasons: list[Reason], root: Path) -> list[Reason]:
 def table(runs: Runs) -> int:
     """Print the table and the survivors without a reason; return 1 if there are any, else 0.
 
-    Mutants of lines that no recorded test runs have not been tried: they count neither as killed nor as survivors.
+    Mutants of lines that no recorded test runs count as survivors.
     """
     reasons, results = read_reasons(), runs.results()
     counts: dict[str, Counter[str]] = {group.name: Counter() for group in GROUPS}
     unexplained = []
     for mutant in runs.sample:
         result = results.get(mutant.name)
-        if result is None or result["ended"] == "not applied":
-            continue
         count = counts[group_of(mutant.place.file).name]
-        count["sample"] += 1
-        if result["ended"] == "not reached":
-            count["not reached"] += 1
+        if result is None or result["ended"] == "not applied":
+            count["not tried"] += 1
             continue
-        if result["ended"] != "survived":
+        count["tried"] += 1
+        if result["ended"] not in ("survived", "not reached"):
             count["killed"] += 1
             continue
         source = (runs.root / mutant.place.file).read_text(encoding="utf-8").splitlines()
         reason = next((r for r in reasons if r.explains(mutant, source)), None)
         count["survived"] += 1
-        count[reason.kind if reason else "unexplained"] += 1
-        if reason is None:
-            unexplained.append((mutant, result))
+        if reason is not None:
+            count[reason.kind] += 1
+            continue
+        count["not reached" if result["ended"] == "not reached" else "unexplained"] += 1
+        unexplained.append((mutant, result))
     counts["all"] = sum(counts.values(), Counter())
-    columns = ("sample", "not reached", "killed", "survived", *KINDS, "unexplained")
+    columns = ("not tried", "tried", "killed", "survived", *KINDS, "not reached", "unexplained")
     print(f"| package | {' | '.join(columns)} | killed of those that differ |")
     print("|---" * (2 + len(columns)) + "|")
     for name, count in counts.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import random
 import re
@@ -10,9 +11,11 @@ import sys
 import time
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from .nearness import Nearness
 from .operators import Mutant, Place, mutant, places
 from .reach import IMPORT, Reach, Tracer, append, entries, read_reach
 from .session import Outcome, Session, run_session
@@ -54,6 +57,9 @@ def group_of(file: str) -> Group:
 #: Marks of functions that are compiled.
 _KERNELS = re.compile(r"^\s*@(kernel|inner|inline)$", re.MULTILINE)
 
+#: Ends of mutants that are tried again.
+_AGAIN = ("survived", "not reached", "not applied")
+
 
 class Runs:
     """A sample and its results.
@@ -73,7 +79,11 @@ class Runs:
 
     @cached_property
     def sample(self) -> list[Mutant]:
-        """The mutants, groups after another."""
+        """The mutants, groups after another; a change of a line exchanges those of this line only."""
+
+        def number(text: str) -> bytes:
+            return hashlib.sha256(f"{self.seed} {text}".encode()).digest()
+
         total, chosen = sum(group.share for group in GROUPS), []
         for group in GROUPS:
             found = [
@@ -82,10 +92,9 @@ class Runs:
                 for path in sorted((self.root / folder).rglob("*.py"))
                 for place in places(str(path.relative_to(self.root)), path.read_text(encoding="utf-8"))
             ]
-            numbers = random.Random(self.seed)
-            numbers.shuffle(found)
+            found.sort(key=lambda place: number(place.key))
             for place in found[: round(self.count * group.share / total)]:
-                variant = random.Random(f"{self.seed} {place.file} {place.index}").randrange(place.count)
+                variant = number(place.key)[-1] % place.count
                 chosen.append(mutant((self.root / place.file).read_text(encoding="utf-8"), place, variant))
         return chosen
 
@@ -109,11 +118,52 @@ class Runs:
 
         def task(session: Session) -> None:
             if tracer is not None:
-                masks = {file: f"{mask:x}" for file, mask in tracer.masks().items()}
-                record(test=IMPORT, passed=True, seconds=0.0, lines=masks, ended="passed")
+                self._record_import(tracer)
             session.trace([name for name in session.items if name not in known], FOLDERS, most, record)
 
         return run_session(self.root, FOLDERS, tests, task, tracer, self._temporary(), self.compiled)
+
+    def seek_reach(self, tests: list[str], most: float, enough: int, looks: int) -> int:
+        """Record the lines of tests that are near to mutants that are not killed; return the exit code of pytest.
+
+        Args:
+            most: a test may take so many seconds.
+            enough: a mutant needs so many tests.
+            looks: tests that are looked at for a mutant at most, in addition to those whose lines are recorded.
+        """
+        known = {entry["test"] for entry in entries(self.reach_file)}
+        tracer = None if IMPORT in known else Tracer(self.root, FOLDERS, sys.maxsize)
+        done = {name for name, result in self.results().items() if result["ended"] not in _AGAIN}
+        wanted = [m.place for m in self.sample if m.name not in done and self._runs_here(m.place.file)]
+        counts = {place.key: len(self.reach.tests(place)) for place in wanted}
+
+        def record(**entry: Any) -> None:
+            append(self.reach_file, **entry)
+            for place in wanted if entry["passed"] else ():
+                mask = int(entry["lines"].get(place.file, "0"), 16)
+                counts[place.key] += any(mask >> line & 1 for line in (place.statement, *place.lines))
+
+        def task(session: Session) -> None:
+            from seconds import seconds  # pytest has put its folder on the path
+
+            if tracer is not None:
+                self._record_import(tracer)
+            near = Nearness(self.root, (*FOLDERS, "fem_mbs"), session.items, seconds())
+            left = {place.key: iter([t for t in near.tests(place) if t not in known][:looks]) for place in wanted}
+            while True:
+                lacking = {key: enough - count for key, count in counts.items() if count < enough}
+                chosen = [test for key, count in lacking.items() for test in islice(left[key], count)]
+                if not chosen:
+                    return
+                chosen = list(set(chosen) - known)
+                known.update(chosen)
+                session.trace(sorted(chosen), FOLDERS, most, record)
+
+        return run_session(self.root, FOLDERS, tests, task, tracer, self._temporary(), self.compiled)
+
+    def _record_import(self, tracer: Tracer) -> None:
+        masks = {file: f"{mask:x}" for file, mask in tracer.masks().items()}
+        append(self.reach_file, test=IMPORT, passed=True, seconds=0.0, lines=masks, ended="passed")
 
     def _temporary(self) -> Path:
         return self.folder / f"temporary-{os.getpid()}"
@@ -144,9 +194,8 @@ class Runs:
         new result.
         """
         former = self.results()
-        again = ("survived", "not reached")
         sample = [m for m in self.sample if self._runs_here(m.place.file)]
-        left = [m for m in sample if (former[m.name]["ended"] in again if m.name in former else not survivors)]
+        left = [m for m in sample if (former[m.name]["ended"] in _AGAIN if m.name in former else not survivors)]
         random.Random(os.getpid()).shuffle(left)  # what is done when it stops early is a sample too
         left.sort(key=lambda m: not self._has_kernels(m.place.file))  # others may be tried faster with compiled kernels
         tests = {m.name: self._chosen(m.place, budget) for m in left}

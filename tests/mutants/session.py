@@ -30,6 +30,7 @@ __all__ = ["NotApplied", "Outcome", "Session", "apply", "run_session"]
 
 _MEMORY = 8 << 30  # limit of the address space in bytes
 _MARGIN = 2.0  # seconds that a test may take in addition to three times its usual time
+_LOOK, _IDLE = 4.0, 12.0  # how often a silent process is looked at [s], and how long it may do nothing
 
 #: What a child tells: ("failed" or "slow" or "passed", name of the test, text).
 Outcome = tuple[str, str, str]
@@ -99,6 +100,7 @@ class Session:
         self.root, self.session = root, session
         self.items = {item.nodeid: item for item in session.items}
         self.functions: dict[str, list[FunctionType]] = {}
+        gc.unfreeze()  # what tests/conftest.py has frozen is not among the objects
         for function in gc.get_objects():
             if isinstance(function, FunctionType):
                 self.functions.setdefault(function.__code__.co_filename, []).append(function)
@@ -138,7 +140,7 @@ class Session:
 
         Args:
             work: is called with a function that tells a value of JSON to this process.
-            seconds: the process is killed after so much time without a word.
+            seconds: the process is killed after so much time without a word, and where it waits without end.
             heard: is called with each value as soon as it is told.
         """
         read, write = os.pipe()
@@ -148,10 +150,16 @@ class Session:
             _child(write, work)  # does not return
         os.close(write)
         rest = b""
+        heard_at, used, idle = time.monotonic(), 0.0, 0
         while True:
-            if not select.select([read], [], [], seconds)[0]:
-                os.kill(pid, signal.SIGKILL)
-                break
+            if not select.select([read], [], [], _LOOK)[0]:
+                former, used = used, _used(pid)
+                idle = idle + 1 if used == former else 0
+                if idle * _LOOK >= _IDLE or time.monotonic() - heard_at > seconds:
+                    os.killpg(pid, signal.SIGKILL)
+                    break
+                continue
+            heard_at, idle = time.monotonic(), 0
             block = os.read(read, 1 << 20)
             if not block:
                 break
@@ -232,10 +240,26 @@ class Session:
             left = [name for name in left if name not in ended]
 
 
+def _used(group: int) -> float:
+    """Return the processor time [s] of the processes of a group; where the system has no /proc, the time."""
+    if not Path("/proc/self/stat").is_file():
+        return time.monotonic()
+    ticks = 0
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            found = path.read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+        if int(found[2]) == group:
+            ticks += int(found[11]) + int(found[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 def _child(write: int, work: Callable[[Callable[[Any], None]], None]) -> None:
     """Run ``work`` in the process that was forked, then exit from it."""
     code = 1
     try:
+        os.setpgid(0, 0)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -99,7 +99,10 @@ code = run_session(root, ("elements/loads",), [sys.argv[1]], task)
 print(json.dumps([int(code), found, lines]))
 """
 _TESTS = """
+import gc
 from fem_mbs.elements import duals
+
+gc.freeze()  # as tests/conftest.py does
 
 def test_product():
     out = [0.0, 0.0]

@@ -10,6 +10,7 @@ from complex_problems import agree, beam, check_pairs, random_problem, rigid, sh
 from scipy.sparse.linalg import LinearOperator, eigs, splu
 
 from fem_mbs.errors import AnalysisError
+from fem_mbs.solvers.eigen import complex_dense
 from fem_mbs.solvers.eigen import complex_modes as module
 from fem_mbs.solvers.eigen.complex_modes import complex_modes
 from fem_mbs.solvers.linear import saddle_factors
@@ -488,6 +489,26 @@ def test_unknowns_without_stiffness_and_mass(way):
         a[4] = a[:, 4] = 0.0
     with pytest.raises(AnalysisError, match="singular"):
         complex_modes(M, C, K, count=4)
+
+
+def test_dependent_forces_of_independent_constraints(way):
+    """Both constraints act by the same forces, as joints do that jam by friction."""
+    M, C, K, _ = random_problem("gyro", n=10)
+    with pytest.raises(AnalysisError, match="singular"):
+        complex_modes(M, C, K, np.eye(10)[:2], count=2, columns=np.eye(10)[:, [0, 0]])
+
+
+def test_a_pair_that_cannot_be_proved_is_refused(monkeypatch):
+    """A damped part with a massless unknown, whose pairs are improved, beside 150 masses; no factors next to them."""
+    n = 150
+    M, C, K = np.eye(n + 2), np.zeros((n + 2, n + 2)), np.diag(np.arange(1.0, n + 3.0) ** 2)
+    M[-1, -1] = 0.0
+    C[n:, n:], K[n:, n:] = [[0.1, 0.3], [-0.3, 0.2]], [[2.0, -1.0], [-1.0, 2.0]]
+    modes = complex_modes(M, C, K, count=n // 2 + 2)
+    agree(modes.values, spectrum(*(a[n:, n:] for a in (M, C, K))), 1e-8)
+    monkeypatch.setattr(complex_dense, "beside", lambda *of: None)
+    with pytest.raises(AnalysisError, match="singular next to p"):
+        complex_modes(M, C, K, count=n // 2 + 2)
 
 
 def test_a_mode_that_is_nearly_free():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import shlex
+import sys
 import tomllib
 
 import numpy as np
@@ -457,7 +458,7 @@ def test_unknown_solver():
 @pytest.fixture
 def no_cholmod(monkeypatch):
     """As if scikit-sparse were not installed."""
-    monkeypatch.setitem(__import__("sys").modules, "sksparse", None)
+    monkeypatch.setitem(sys.modules, "sksparse", None)
     libraries._load_cholmod.cache_clear()
     linear._notice.cache_clear()
     yield
@@ -478,6 +479,29 @@ def test_without_cholmod_one_notice(no_cholmod, caplog):
     assert "SuperLU is used" in text
     with pytest.raises(ModelError, match=re.escape(libraries.INSTALL_CHOLMOD)):
         solver_for(A, prefer="cholmod")
+
+
+@pytest.mark.parametrize(
+    ("missing", "reason"),
+    [
+        ("sksparse.cholmod", "scikit-sparse is not installed"),
+        ("packaging", "scikit-sparse cannot be loaded (no packaging)"),
+    ],
+)
+def test_what_is_missing_is_told(no_cholmod, monkeypatch, missing, reason):
+    """scikit-sparse itself, or a module that it imports."""
+
+    class Finder:
+        @staticmethod
+        def find_spec(name, path=None, target=None):
+            if name == "sksparse":
+                raise ModuleNotFoundError(f"no {missing}", name=missing)
+
+    monkeypatch.delitem(sys.modules, "sksparse")
+    monkeypatch.setattr(sys, "meta_path", [Finder, *sys.meta_path])
+    available, text = cholmod_status()
+    assert not available
+    assert text.startswith(reason)
 
 
 def test_the_remedy_for_a_missing_cholmod(checkout):

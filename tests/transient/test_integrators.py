@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 from places import SCHEMA
+from scipy.spatial.transform import Rotation
 
 from fem_mbs import ConvergenceError, Model, ModelError, run, solve
 from fem_mbs.analysis.run import inspect
@@ -498,6 +499,19 @@ def test_what_the_explicit_rule_refuses(change, words):
         solve(m)
 
 
+def test_explicit_accelerations_of_a_turned_body_in_space():
+    """The body axes are not those of space, so that R J^-1 R^T is a full matrix."""
+    inertia, moment, turn = np.array([1.0, 2.0, 3.0]), np.array([0.4, -0.7, 1.1]), [0.5, -0.9, 0.7]
+    m = Model(3)
+    m.body("b", (0, 0, 0), mass=2.0, inertia=tuple(inertia), rotation=turn)
+    m.moment("push", "b", tuple(moment))
+    m.sensor("a", "angular acceleration", on="b")
+    m.transient_step(1e-4, 1e-5, rule="explicit")
+    R = Rotation.from_rotvec(turn).as_matrix()
+    found = solve(m).sensor("a").values[1:]
+    assert np.allclose(found, R @ (R.T @ moment / inertia), rtol=0.0, atol=1e-8)  # speeds reach 1e-4
+
+
 def test_explicit_rule_says_when_it_is_unstable():
     with pytest.raises(ConvergenceError, match="explicit rule is stable only for h below 2/w"):
         solve(oscillator(1.0, 2000, "explicit", w=3.0))
@@ -606,6 +620,48 @@ def test_adaptive_steps_land_on_kinks():
 def m_node(m: Model) -> str:
     m.node("p", (0, 0))
     return "p"
+
+
+def test_works_between_adaptive_steps_and_the_largest_step():
+    """A constant force on a free mass, which steps of any length follow exactly: they grow to a tenth of the duration.
+    Its work (F t)^2 / 2m between the ends of half steps is interpolated linearly."""
+    duration, force, mass = 0.5, 6.0, 2.0
+    m = Model(2)
+    m.point_mass("m", m_node(m), mass)
+    m.force("f", "p", (force, 0.0))
+    m.sensor("work", "work", on="f")
+    m.transient_step(duration, 0.004, frames=0, adaptive=1e-3)
+    solution = solve(m)
+    largest = solution.summary["steps"][0]["adaptive"]["largest_step"]
+    assert 0.5 * duration / 10 < largest <= 1.1 * duration / 10  # the last but one may take a tenth of itself more
+    exact = (force * solution.steps[0].time) ** 2 / (2.0 * mass)
+    bound = force**2 / mass * (0.5 * largest) ** 2 / 8.0
+    error = solution.sensor("work").values[:, 0] - exact
+    assert error.min() > -1e-12 and error.max() < 1.001 * bound
+
+
+def test_positions_and_angles_of_the_plane_are_sampled_by_cubics():
+    """Cubics in time are exact, of positions and angles alike; directors follow the angle."""
+    from fem_mbs.analysis.transient.adaptive import sample
+
+    m = Model(2)
+    m.body("b", (0, 0), mass=1.0, inertia=1.0)
+    compiled = m.compile().system
+    system, N = compiled.system, compiled.n_dof
+    turn, (x, y) = system.rotations[0, 0], system.positions[:2]
+
+    def state(t):
+        Q, V, D = np.zeros(N), np.zeros(N), np.zeros((len(system.rotations) + 1, 2))
+        Q[[x, y, turn]] = t**3, 2.0 * t - t * t, 0.3 * t**3 + t
+        V[[x, y, turn]] = 3.0 * t * t, 2.0 - 2.0 * t, 0.9 * t * t + 1.0
+        D[0] = np.cos(Q[turn]), np.sin(Q[turn])
+        return Q, V, D
+
+    for share in (0.0, 0.3, 0.9, 1.0):
+        for found, exact in zip(
+            sample(system, share, 0.5, state(1.0), state(1.5)), state(1.0 + 0.5 * share), strict=True
+        ):
+            assert np.allclose(found[: len(exact)], exact, rtol=0.0, atol=1e-13)
 
 
 def test_adaptive_decaying_rule():

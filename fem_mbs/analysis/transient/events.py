@@ -350,7 +350,7 @@ def _go_on(events: Events, old: Stepping, new: Stepping, moved: np.ndarray) -> S
         # what the blow of a driver gives or takes; of several drivers at once nothing tells the shares
         new.works[2] += gain
         of = _entries(new, moved)
-        new.state.work[of] += gain / max(len(of), 1)
+        new.state.work[of] += gain / len(of)  # at least one: functions without a joint or motion are those of loads
         events.happened[-1] = replace(events.happened[-1], velocity_change=report.largest_change)
         if blow is not None:
             events.happened += blow.book(events.switching, closing, None, report.largest_change, blow.loss)
