@@ -65,7 +65,7 @@ class EigenvaluePath:
         # with histories of its own: elements that remember go on as if nothing had been
         compiled = replace(compiled, system=context.system.with_parameters({}))
         lin = Linearisation(compiled, context.state, context.time, context.loading)
-        modes, rows, shapes = find_modes(lin, self.options, self.owner, self.count + _SPARE)
+        modes, rows, shapes, _ = find_modes(lin, self.options, self.owner, self.count + _SPARE)
         rows, shapes = rows[modes.rigid :], shapes[:, modes.rigid :]
         values = self.none()[0]
         p = modes.values[rows]

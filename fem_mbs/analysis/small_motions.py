@@ -20,6 +20,7 @@ from fem_mbs.analysis.transient.watch import out_of_range
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.parts.rotors import Rotor
 from fem_mbs.solvers.eigen.complex_modes import ComplexModes, complex_modes
+from fem_mbs.solvers.eigen.modal_quantities import lost_to_rotation
 from fem_mbs.solvers.stepping import layout as S
 
 if TYPE_CHECKING:
@@ -155,9 +156,10 @@ def upper_rows(modes: ComplexModes, count: int) -> np.ndarray:
 
 def find_modes(
     lin: Linearisation, options: Selection, owner: str, count: int | None = None
-) -> tuple[ComplexModes, np.ndarray, np.ndarray]:
+) -> tuple[ComplexModes, np.ndarray, np.ndarray, np.ndarray]:
     """Return complex modes as the options of a step say (``count`` of them, if given), which of them are its modes
-    (k,), and their shapes (N, k).
+    (k,), their shapes (N, k), and of a turning part the share (k,) of each eigenvalue that rounding of inertia forces
+    may change (`lost_to_rotation`), 0 for rigid motions.
 
     Raises:
         ModelError: nothing moves an unknown.
@@ -191,22 +193,29 @@ def find_modes(
             rows = upper_rows(modes, count)
     except AnalysisError as error:
         raise type(error)(str(error), owner=owner) from None
-    return modes, rows, T @ modes.right[:, rows]
+    shares = np.zeros(rows.size)
+    if lin.rotation is not None:
+        some = modes.values[rows] != 0.0
+        vectors = (a[:, rows[some]] for a in (modes.right, modes.left))
+        shares[some] = lost_to_rotation(M, C1, K, lin.rotation.speed, modes.values[rows[some]], *vectors)
+    return modes, rows, T @ modes.right[:, rows], shares
 
 
 def modes_of(
     lin: Linearisation, frame: str, options: Selection, harmonics: int | None, owner: str
-) -> tuple[ComplexModes, np.ndarray, np.ndarray, list[str]]:
+) -> tuple[ComplexModes, np.ndarray, np.ndarray, np.ndarray, list[str]]:
     """Return complex modes of what `linearised` has returned for a frame, as `find_modes` does, and warnings.
 
     Args:
-        harmonics: of frame = "periodic"; None: as many as the modes need.
+        harmonics: of frame = "periodic", where the shares of rounding are not known, zeros; None: as many as the modes
+            need.
     """
     if frame != "periodic":
         return *find_modes(lin, options, owner), []
     from fem_mbs.analysis.rotors.periodic import periodic_modes
 
-    return periodic_modes(lin, options.count, harmonics, owner, **selection(options))
+    modes, rows, shapes, warnings = periodic_modes(lin, options.count, harmonics, owner, **selection(options))
+    return modes, rows, shapes, np.zeros(rows.size), warnings
 
 
 # --- frames ----------------------------------------------------------------------------------------------------------

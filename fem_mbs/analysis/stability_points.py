@@ -211,7 +211,7 @@ class Points:
             if frame == PERIODIC and speed == 0.0:
                 frame = "fixed"  # a rotor at rest has no turn
             lin, warnings = linearised(end, model.rotors[rotor] if rotor else None, speed, frame, blades=True)
-            modes, rows, _, more = modes_of(lin, frame, self.options, self.options.harmonics, self.owner)
+            modes, rows, _, _, more = modes_of(lin, frame, self.options, self.options.harmonics, self.owner)
         except AnalysisError as error:
             self.failed.append(str(error))
             return np.zeros(0, complex)

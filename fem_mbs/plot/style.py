@@ -127,7 +127,7 @@ def _write_png(figure: Figure, path: Path) -> None:
     canvas: Any = figure.canvas
     engine = figure.get_layout_engine()
     if engine is not None and any(axes.get_aspect() != "auto" for axes in figure.axes):
-        figure.draw_without_rendering()  # labels beside axes of one scale find their room in the second layout
+        engine.execute(figure)  # labels beside axes of one scale find their room in the second layout
     canvas.draw()
     picture = Image.frombuffer("RGBA", canvas.get_width_height(), canvas.buffer_rgba(), "raw", "RGBA", 0, 1)
     picture.convert("RGB").save(path, format="png", dpi=(figure.dpi, figure.dpi), compress_level=2)

@@ -514,7 +514,7 @@ class Tangent:
         """Return the stiffness (N, N), with the constraints in the rows and columns of their multipliers."""
         if self.moving:
             self._skewed = True  # as far as it is looked at: gyroscopic forces and rates of joints
-            return csr_matrix(self.inertial[1] + self.elastic[1])
+            return self.inertial[1] + self.elastic[1]
         residual, K = self.assemble(self.control(2.0))
         self.__dict__["residual"], self._skewed = residual, self.matrices.skewed  # one pass gives both
         return K
@@ -530,7 +530,7 @@ class Tangent:
     def C(self) -> csr_matrix:
         """Return the damping (N, N): forces per velocity."""
         if self.moving:
-            return csr_matrix(self.inertial[0] + self.elastic[0])
+            return self.inertial[0] + self.elastic[0]
         return self.damping(self.compiled.blocks)
 
     @cached_property
@@ -542,7 +542,10 @@ class Tangent:
     def G(self) -> csr_matrix:
         """Return the constraints (m, N): joints and equations with the scales of their multipliers, then dofs that
         share an unknown."""
-        rows = (self.elastic[1] if self.moving else self.K)[self.compiled.first_multiplier : -1]
+        first, N = self.compiled.first_multiplier, self.compiled.n_dof
+        if first == N - 1 and not len(self.compiled.system.shared):
+            return csr_matrix((0, N))
+        rows = (self.elastic[1] if self.moving else self.K)[first:-1]
         return vstack((rows, self.compiled.sharing())).tocsr()
 
     def release(self) -> None:

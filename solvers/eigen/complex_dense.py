@@ -8,9 +8,7 @@ Lanczos method only the matrices, the factors and the judgement of pairs, so tha
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -157,10 +155,8 @@ def _parts(pencil: QuadraticPencil) -> list[_Part]:
     return [part for part in found if part.K.size]
 
 
-def apart(
-    pencil: QuadraticPencil, key: Callable[..., Any], count: int
-) -> tuple[Pairs, list[Motions], np.ndarray, np.ndarray]:
-    """Return the first ``count`` pairs by ``key``(p), Im p >= 0, and rigid-body motions of each small part of a pencil
+def apart(pencil: QuadraticPencil, near: complex, count: int) -> tuple[Pairs, list[Motions], np.ndarray, np.ndarray]:
+    """Return the ``count`` pairs nearest to ``near``, Im p >= 0, and rigid-body motions of each small part of a pencil
     that has real modes, as torsion and extension of a shaft; and the numbers of the unknowns and constraints of all
     that is left.
 
@@ -173,21 +169,44 @@ def apart(
         return pairs[0], [], np.flatnonzero(left), rows
     size, parts = float(np.abs(pencil.K.data).max(initial=0.0)), pencil.parts()
     for unknowns, own in parts if 1 < len(parts) <= _PARTS else []:
-        found = None if own.size or unknowns.size > _APART else _apart(pencil, unknowns, size, key, count)
+        found = None
+        if not own.size and unknowns.size <= _APART:
+            # pencils of other speeds have the same parts in given units, not in the scales of all unknowns
+            key = (*pencil.given_rows(unknowns), near / pencil.time, count, np.frexp(size)[1])
+            made = lambda: _given_units(pencil, unknowns, _apart(pencil, unknowns, size, near, count))  # noqa: E731, B023
+            found = pencil.repeats.result(("apart", int(unknowns[0])), key, made)
         if found is not None:
             left[unknowns] = False
-            pairs.append(found[0].among(pencil, unknowns, own))
-            motions += [a.among(pencil, unknowns) for a in found[1]]
+            d = pencil.d[unknowns, None]
+            none = np.zeros((0, found[0].size), complex)
+            part = Pairs(found[0] * pencil.time, found[1] / d, none, found[2] / d, none)
+            pairs.append(part.among(pencil, unknowns, own))
+            motions += [a.divided(d).among(pencil, unknowns) for a in found[3]]
     if left.any() and not any(np.diff(A.indptr)[left].any() for A in (pencil.M, pencil.C)):
         return pairs[0], [], np.arange(pencil.n), rows  # nothing but massless unknowns
     return Pairs.join(pairs), motions, np.flatnonzero(left), rows
 
 
+def _given_units(
+    pencil: QuadraticPencil, unknowns: np.ndarray, found: tuple[Pairs, list[Motions]] | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[Motions]] | None:
+    """Return eigenvalues (j,), right and left vectors (k, j) and motions of one part without the scales of a pencil."""
+    if found is None:
+        return None
+    pairs, motions = found
+    d = pencil.d[unknowns, None]
+    return pairs.p / pencil.time, pairs.x * d, pairs.w * d, [a.divided(1.0 / d) for a in motions]
+
+
 def _apart(
-    pencil: QuadraticPencil, unknowns: np.ndarray, size: float, key: Callable[..., Any], count: int
+    pencil: QuadraticPencil, unknowns: np.ndarray, size: float, near: complex, count: int
 ) -> tuple[Pairs, list[Motions]] | None:
     """Return the pairs and motions of one part as `apart` does; None where it has no real modes."""
     own = pencil.part(unknowns, np.zeros(0, int))
+
+    def key(p):
+        return np.abs(p - near)
+
     held, taken, motions = _without_motions(own, [_Part.free(np.arange(own.n), *own.full[:3])], size)
     if len(taken) < len(motions):
         return None

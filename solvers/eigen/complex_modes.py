@@ -45,7 +45,7 @@ from fem_mbs.solvers.eigen.complex_pairs import (
 )
 from fem_mbs.solvers.eigen.complex_subspace import GalerkinSubspace
 from fem_mbs.solvers.eigen.lanczos import TwoSidedLanczos
-from fem_mbs.solvers.eigen.quadratic_pencil import Inverse, QuadraticPencil, absolutely, inexact
+from fem_mbs.solvers.eigen.quadratic_pencil import Inverse, QuadraticPencil, Repeats, absolutely, inexact
 from fem_mbs.solvers.linear.libraries import one_blas_thread
 from fem_mbs.solvers.linear.saddle_factors import SingularShift
 
@@ -94,6 +94,7 @@ def complex_modes(
     tolerance: float = 1e-8,
     most_steps: int | None = None,
     columns: csr_matrix | None = None,
+    repeats: Repeats | None = None,
 ) -> ComplexModes:
     """Return the ``count`` eigenvalues p nearest to ``near`` (0: the lowest), or right-most, with right and left
     vectors.
@@ -114,6 +115,7 @@ def complex_modes(
         tolerance: largest residual accepted.
         columns: (n, m) instead of G^T, where forces depend on multipliers, as friction does.
         most_steps: size of the space of the recurrence before it is condensed; None: by ``count``.
+        repeats: what calls for similar matrices have in common.
 
     Raises:
         ValueError: arguments that do not fit.
@@ -134,6 +136,7 @@ def complex_modes(
     M, C, K = (a if hasattr(a, "tocsr") else np.atleast_2d(a) for a in (M, C, K))
     with one_blas_thread():
         pencil = QuadraticPencil(M, C, K, G, columns)
+        pencil.repeats = repeats or pencil.repeats
         if pencil.real:  # conjugates come along
             near, shift = (a if a is None else complex(a.real, abs(a.imag)) for a in map(_complex, (near, shift)))
         if rigid_motions is not None:
@@ -165,7 +168,7 @@ class _ComplexProblem:
     def nearest(self, count: int, near: complex, shift: complex | None) -> ComplexModes:
         distance = lambda p: np.abs(p - near)  # noqa: E731
         whole = self.pencil
-        pairs, motions, *left = apart(whole, distance, count)
+        pairs, motions, *left = apart(whole, near, count)
         if pairs.p.size == 0:
             return self._result(self._nearest(count, near, shift), distance, count)
         pairs = improved(whole, pairs)
@@ -517,7 +520,7 @@ def _complex(a: complex | None) -> complex | None:
 
 def _torn(p: np.ndarray) -> bool:
     """Return whether one of a conjugate pair is missing."""
-    return not np.isin(p.conj(), p).all()
+    return not (p.conj()[:, None] == p).any(axis=1).all()
 
 
 def _finite(theta: np.ndarray, s: complex) -> tuple[np.ndarray, np.ndarray]:

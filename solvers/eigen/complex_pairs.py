@@ -142,6 +142,10 @@ class Motions:
         size = max(float(abs(pencil.C).max()), 1e-300)
         return Motions(R, L, R.shape[1] + int((coupling <= 1e-9 * size).sum()))
 
+    def divided(self, d: np.ndarray) -> Motions:
+        """Return the motions with unknowns divided by d (n, 1), orthonormal."""
+        return Motions(np.linalg.qr(self.right / d)[0], np.linalg.qr(self.left / d)[0], self.zeros)
+
     def among(self, pencil: QuadraticPencil, unknowns: np.ndarray) -> Motions:
         """Return the motions of a part of a pencil among all unknowns."""
         right, left = (np.zeros((pencil.n, a.shape[1]), a.dtype) for a in (self.right, self.left))
@@ -385,8 +389,8 @@ def assemble(
     none = np.zeros((pencil.n, 0))
     R, L = (none, none) if motions is None else (motions.right, motions.left)
     r = R.shape[1]
-    columns = csr_matrix(pencil.columns[:, : pencil.constraints].T)
-    loose = np.maximum(_held(pencil.K, columns, R), _held(pencil.KT, pencil.rows[: pencil.constraints], L))
+    some = slice(pencil.constraints)
+    loose = np.maximum(_held(pencil.K, pencil.columns[:, some].T, R), _held(pencil.KT, pencil.rows[some], L))
     right, left = (np.hstack((a, b)).astype(complex) * pencil.d[:, None] for a, b in ((R, x), (L, w)))
     largest = right[np.abs(right).argmax(axis=0), np.arange(right.shape[1])]
     left[:, r:] *= np.where(regular, largest[r:] / (own * pencil.time), 1.0)
@@ -410,9 +414,11 @@ def assemble(
 
 def _held(K, G, X: np.ndarray) -> np.ndarray:
     """Return |K x + G^T y| over | |K| |x| | (r,), with the best y, of rigid-body motions X (n, r)."""
+    if not X.shape[1]:
+        return np.zeros(0)
     force = K @ X
-    if G.shape[0] and X.shape[1]:
-        force, _ = factor(identity(X.shape[0], format="csc"), G, "general").solve(force)
+    if G.shape[0]:
+        force, _ = factor(identity(X.shape[0], format="csc"), csr_matrix(G), "general").solve(force)
     size = np.linalg.norm(abs(K) @ np.abs(X), axis=0)
     least = _COLUMN * float(abs(K).max()) * np.linalg.norm(X, axis=0)
     return np.linalg.norm(force, axis=0) / np.maximum(size, np.where(least > 0.0, least, 1.0))

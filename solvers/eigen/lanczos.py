@@ -102,8 +102,8 @@ class TwoSidedLanczos:
         self.steps = self.locked = self.breakdowns = self.total = 0
         self.exhausted = self.stuck = False
         # A D = D T + (next d) right.T + left behind: sizes of what is not in the span; the same for A^T G
-        self._right, self._left = np.zeros(0, kind), np.zeros(0, kind)
-        self._lost_right, self._lost_left = np.zeros(0), np.zeros(0)
+        self._right, self._left = np.zeros(most, kind), np.zeros(most, kind)
+        self._lost_right, self._lost_left = np.zeros(most), np.zeros(most)
         d, g = operator.start(rng) if start is None else start
         self._next(np.array(d, kind), np.array(g, kind), 0.0, 0.0)
 
@@ -149,7 +149,7 @@ class TwoSidedLanczos:
         self._T[first : k + 1, k] = h
         self._T[k, first:k] = l[:-1] * self._eps[first:k] / self._eps[k]
         self._T[: self.locked, k] = self._T[k, : self.locked] = 0.0  # but for what has not converged in them
-        self._lost_right, self._lost_left = np.append(self._lost_right, 0.0), np.append(self._lost_left, 0.0)
+        self._lost_right[k] = self._lost_left[k] = 0.0
         self._next(u, v, before[0], before[1])
 
     def _project(self, u: np.ndarray, basis: np.ndarray, dual: np.ndarray, first: int = 0):
@@ -182,8 +182,8 @@ class TwoSidedLanczos:
         pair: list[np.ndarray | None] = [None if f else x / s for f, x, s in zip(fresh, (u, v), sizes)]
         self.breakdowns += sum(fresh)
         if k:
-            self._lost_right[-1] += sizes[0] * fresh[0]
-            self._lost_left[-1] += sizes[1] * fresh[1]
+            self._lost_right[k - 1] += sizes[0] * fresh[0]
+            self._lost_left[k - 1] += sizes[1] * fresh[1]
         cosine = 0.0
         for draw in range(_DRAWS + 1):
             if pair[0] is None or pair[1] is None:
@@ -198,11 +198,11 @@ class TwoSidedLanczos:
                 break
             self.breakdowns += 1
             if not fresh[1] and k:
-                self._lost_left[-1] += sizes[1]  # the left sequence does not close here
+                self._lost_left[k - 1] += sizes[1]  # the left sequence does not close here
             fresh[1], pair[1] = True, None
             if draw > 0:
                 if not fresh[0] and k:
-                    self._lost_right[-1] += sizes[0]
+                    self._lost_right[k - 1] += sizes[0]
                 fresh[0], pair[0] = True, None
         else:
             self.stuck = True
@@ -214,9 +214,10 @@ class TwoSidedLanczos:
         self._couple(0.0 if fresh[0] else sizes[0] * length, 0.0 if fresh[1] else sizes[1] * length)
 
     def _couple(self, right: float, left: float) -> None:
-        self._right, self._left = (np.zeros(self.steps, self._T.dtype) for _ in range(2))
-        if self.steps:
-            self._right[-1], self._left[-1] = right, left
+        k = self.steps
+        if k:
+            self._right[: k - 1] = self._left[: k - 1] = 0.0
+            self._right[k - 1], self._left[k - 1] = right, left
 
     def _reproject(self) -> None:
         """Compute T = J^-1 G^T A D from new images within the span of the basis, and the sizes of their parts outside.
@@ -253,8 +254,8 @@ class TwoSidedLanczos:
         k = self.steps
         out = np.zeros(len(some))
         sides = (
-            (self.D, self._right, self._lost_right, ritz.right, self._D),
-            (self.G, self._left, self._lost_left, ritz.left, self._G),
+            (self.D, self._right[:k], self._lost_right[:k], ritz.right, self._D),
+            (self.G, self._left[:k], self._lost_left[:k], ritz.left, self._G),
         )
         for basis, couple, lost, coefficients, store in sides:
             r = coefficients[:, some]
@@ -312,10 +313,11 @@ class TwoSidedLanczos:
         self._T[lock:, :] = self._T[:, lock:] = 0.0
         self._T[lock:j, lock:j] = T
         self.steps = j
-        self._lost_right, self._lost_left = (np.concatenate((np.zeros(lock), a)) for a in lost)
+        for kept, new_lost in zip((self._lost_right, self._lost_left), lost):
+            kept[:lock], kept[lock:j] = 0.0, new_lost
         if fresh or follow is None:
             self.locked, self.exhausted, self.stuck = j, False, False
-            self._lost_right, self._lost_left = np.zeros(j), np.zeros(j)
+            self._lost_right[:j] = self._lost_left[:j] = 0.0
             cured = self.breakdowns
             if new is None:
                 new = (np.zeros(self.operator.size, self._T.dtype),) * 2
@@ -325,7 +327,8 @@ class TwoSidedLanczos:
             self.breakdowns = cured
             return
         self._D[:, j], self._G[:, j], self._eps[j] = follow
-        self._right, self._left = (np.concatenate((np.zeros(lock), a)) for a in (right, left))
+        for kept, coupled in ((self._right, right), (self._left, left)):
+            kept[:lock], kept[lock:j] = 0.0, coupled
 
     def _span(self, vectors: np.ndarray, j: int) -> np.ndarray:
         """Return an orthonormal basis (k, j) of j vectors, real for real operators."""

@@ -18,6 +18,7 @@ changes neither: what is small, or a residual, does not depend on whether length
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Sequence
 from copy import copy
 from functools import cached_property
 from typing import Any
@@ -33,13 +34,31 @@ from fem_mbs.solvers.linear.redundancy import independent_rows
 from fem_mbs.solvers.linear.saddle_factors import SINGULAR_GROWTH, SingularShift, supernodal
 from fem_mbs.solvers.linear.service import factor
 
-__all__ = ["Inverse", "QuadraticPencil", "absolutely", "inexact", "magnitudes", "selected", "times"]
+__all__ = ["Inverse", "QuadraticPencil", "Repeats", "absolutely", "inexact", "magnitudes", "selected", "times"]
 
 _SEED = 5
 _SMALL = 200_000  # entries of K up to which absolute values of matrices are kept
 _FULL = 150  # unknowns up to which products are those of full arrays
 _HELD = 1e-3  # least frequency of an unknown that counts as held, over the upper quartile
 _APART = 1e6  # ratio of scales from which on the constraints say more than the diagonals
+
+
+class Repeats:
+    """Results for arrays that come again from pencil to pencil, bit by bit, as those of the extension of a shaft do at
+    all speeds.
+
+    They are kept for the last arrays of each name, and are not to be changed.
+    """
+
+    def __init__(self) -> None:
+        self._last: dict[Hashable, tuple[tuple, Any]] = {}
+
+    def result(self, name: Hashable, given: Sequence[np.ndarray | float], make: Callable[[], Any]) -> Any:
+        """Return the result for some arrays and numbers, which ``make`` makes unless it is known."""
+        last = self._last.get(name)
+        if last is None or len(last[0]) != len(given) or not all(map(np.array_equal, last[0], given)):
+            last = self._last[name] = tuple(given), make()
+        return last[1]
 
 
 class QuadraticPencil:
@@ -49,6 +68,8 @@ class QuadraticPencil:
         M, C, K: scaled, sparse; rows (m, n), columns (n, m): G and G^T, independent rows only (``keep`` tells which) of
             unit size, and what takes rigid-body motions out.
         d (n,): unknown = d * scaled unknown; ``time``: p = scaled p / time.
+        given: M, C, K (n, n) in given units.
+        repeats: results that pencils have in common.
 
     Raises:
         ValueError: shapes that do not fit, or values that are not finite.
@@ -82,7 +103,7 @@ class QuadraticPencil:
             raise AnalysisError(
                 "Complex modes: nothing that can move has a mass; give the parts a density or add masses"
             )
-        self.n = n
+        self.n, self.given = n, (M, C, K)
         self.real = all(np.isrealobj(a.data) for a in (M, C, K))
         self.omega = _frequency(M, C, K)
         self.time = 1.0 / self.omega
@@ -101,8 +122,8 @@ class QuadraticPencil:
                 self._check_columns(G, columns)
                 self.columns = csr_matrix(D @ columns[:, np.flatnonzero(self.keep)] @ diags(1.0 / self.norm))
         self.m = self.constraints = self.rows.shape[0]
-        self.MT, self.CT, self.KT = (a.T for a in (self.M, self.C, self.K))  # columns: nothing is copied
         self.effort = Effort()
+        self.repeats = Repeats()
         self.motions: tuple[np.ndarray, np.ndarray] | None = None
         if self.m >= n:
             raise AnalysisError(f"Complex modes: {self.m} independent constraints leave none of {n} unknowns free")
@@ -126,6 +147,19 @@ class QuadraticPencil:
                 f"nobody knows (row {int(left[np.abs(off).max(axis=0).argmax()])} of G); let it act in a joint that "
                 "holds alone"
             )
+
+    @cached_property
+    def MT(self) -> csc_matrix:
+        """Return the transpose of M, by columns: nothing is copied."""
+        return self.M.T
+
+    @cached_property
+    def CT(self) -> csc_matrix:
+        return self.C.T
+
+    @cached_property
+    def KT(self) -> csc_matrix:
+        return self.K.T
 
     def without(self, motions: np.ndarray) -> QuadraticPencil:
         """Return this pencil with rigid-body motions (n, r), in given units, removed by projectors.
@@ -162,8 +196,9 @@ class QuadraticPencil:
         resist."""
         other = copy(self)
         other.__dict__.pop("full", None)
-        other.rows = csr_matrix(vstack((self.rows, csr_matrix(L.T @ self.M))))
-        other.columns = csr_matrix(hstack((self.columns, csr_matrix(self.M @ R))))
+        rows, columns = csr_matrix(L.T @ self.M), csr_matrix(self.M @ R)
+        other.rows = csr_matrix(vstack((self.rows, rows))) if self.m else rows
+        other.columns = csr_matrix(hstack((self.columns, columns))) if self.m else columns
         other.m = other.rows.shape[0]
         other.motions = (R, L)
         return other
@@ -199,10 +234,19 @@ class QuadraticPencil:
 
         Bending, torsion and extension of a straight shaft along an axis of the model are three.
         """
-        n, rows, columns = self.n, [], []
+        n = self.n
         constraints = ((self.rows, n, 0), (self.columns, 0, n)) if self.m else ()
-        for A, down, right in ((self.M, 0, 0), (self.C, 0, 0), (self.K, 0, 0), *constraints):
-            some = A.data != 0.0
+        places = [(A, A.data != 0.0, down, right) for A, down, right in (
+            (self.M, 0, 0), (self.C, 0, 0), (self.K, 0, 0), *constraints
+        )]  # fmt: skip
+        given = [array for A, some, _, _ in places for array in (A.indptr, A.indices, some)]
+        return self.repeats.result("parts", given, lambda: self._connected(places))
+
+    def _connected(self, places) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return what `parts` does, from the entries (bool) of each matrix that are not zero, and its first row and
+        column among all."""
+        n, rows, columns = self.n, [], []
+        for A, some, down, right in places:
             rows.append(np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))[some] + down)
             columns.append(A.indices[some] + right)
         row, column = np.concatenate(rows), np.concatenate(columns)
@@ -213,10 +257,9 @@ class QuadraticPencil:
     def part(self, unknowns: np.ndarray, rows: np.ndarray) -> QuadraticPencil:
         """Return the pencil of some ascending unknowns and constraints, to which nothing couples the others."""
         other = copy(self)
-        for name in ("full", "moving", "operators", "_kept"):
+        for name in ("full", "moving", "operators", "_kept", "MT", "CT", "KT"):
             other.__dict__.pop(name, None)
-        other.M, other.C, other.K = (selected(A, unknowns) for A in (self.M, self.C, self.K))
-        other.MT, other.CT, other.KT = (A.T for A in (other.M, other.C, other.K))
+        other.M, other.C, other.K = (self._selected(name, unknowns) for name in "MCK")
         other.rows, other.columns = csr_matrix((0, unknowns.size)), csr_matrix((unknowns.size, 0))
         if rows.size:
             other.rows, other.columns = self.rows[rows][:, unknowns], self.columns[unknowns][:, rows]
@@ -224,6 +267,25 @@ class QuadraticPencil:
         other.constraints = int((rows < self.constraints).sum())
         other.d = self.d[unknowns]
         return other
+
+    def given_rows(self, unknowns: np.ndarray) -> list[np.ndarray]:
+        """Return rows of M, C and K of ascending unknowns (k,) in given units: lengths, columns and entries of each."""
+        here = np.zeros(self.n, bool)
+        here[unknowns] = True
+        out = []
+        for A in self.given:
+            lengths = np.diff(A.indptr)
+            some = np.repeat(here, lengths)
+            out += [lengths[unknowns], A.indices[some], A.data[some]]
+        return out
+
+    def _selected(self, name: str, unknowns: np.ndarray) -> csr_matrix:
+        """Return rows and columns of ascending unknowns (k,) of M, C or K."""
+        A = getattr(self, name)
+        places, indices, indptr = self.repeats.result(
+            ("selected", name, int(unknowns[0])), (unknowns, A.indptr, A.indices), lambda: _places(A, unknowns)
+        )
+        return csr_matrix((A.data[places], indices, indptr), shape=(unknowns.size,) * 2)
 
     def multipliers(self, y: np.ndarray) -> np.ndarray:
         """Return the multipliers (m, k) in given units from scaled ones; those of dependent rows are zero."""
@@ -316,12 +378,19 @@ def magnitudes(A: csr_matrix) -> csr_matrix:
 
 def selected(A: csr_matrix, dofs: np.ndarray) -> csr_matrix:
     """Return rows and columns of ascending ``dofs`` (n,) of a matrix (N, N)."""
+    places, indices, indptr = _places(A, dofs)
+    return csr_matrix((A.data[places], indices, indptr), shape=(dofs.size,) * 2)
+
+
+def _places(A: csr_matrix, dofs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return which entries of a matrix are in rows and columns of ascending ``dofs`` (n,), their columns among these,
+    and where rows begin."""
     number = np.full(A.shape[0], -1, A.indices.dtype)
     number[dofs] = np.arange(dofs.size)
     columns = number[A.indices]
     keep = (columns >= 0) & np.repeat(number >= 0, np.diff(A.indptr))
     indptr = np.concatenate(([0], np.cumsum(keep)))[A.indptr]
-    return csr_matrix((A.data[keep], columns[keep], np.append(indptr[dofs], indptr[-1])), shape=(dofs.size,) * 2)
+    return np.flatnonzero(keep), columns[keep], np.append(indptr[dofs], indptr[-1])
 
 
 def times(A: Any, x: np.ndarray) -> np.ndarray:
@@ -393,6 +462,8 @@ def _within_constraints(d: np.ndarray, M: csr_matrix, G: csr_matrix) -> np.ndarr
     The stiffness of such an unknown, as of a node of a reduced part, may be that of a reaction alone, whose rounding
     stands there where the reaction is zero.
     """
+    if not G.nnz:
+        return d
     known = M.diagonal() != 0.0
     rows = csr_matrix(abs(G))
     rows.eliminate_zeros()

@@ -13,6 +13,7 @@ from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.eigen import complex_dense
 from fem_mbs.solvers.eigen import complex_modes as module
 from fem_mbs.solvers.eigen.complex_modes import complex_modes
+from fem_mbs.solvers.eigen.quadratic_pencil import Repeats
 from fem_mbs.solvers.linear import saddle_factors
 from fem_mbs.solvers.linear.libraries import cholmod_status
 
@@ -525,3 +526,38 @@ def test_a_mode_that_is_nearly_free():
     expected = np.sort(np.abs(np.linalg.eigvals(companion)))[2:]
     assert np.sort(np.abs(modes.values))[:2] == pytest.approx([np.sqrt(soft)] * 2, rel=1e-9)
     assert np.sort(np.abs(modes.values))[2:] == pytest.approx(expected, rel=1e-8)
+
+
+class Counted(Repeats):
+    """How often results were made of parts that are solved apart."""
+
+    made = 0
+
+    def result(self, name, given, make):
+        def counted():
+            self.made += name[0] == "apart"
+            return make()
+
+        return super().result(name, given, counted)
+
+
+def test_a_part_that_comes_again_is_solved_once(lanczos):
+    """Bending and torsion of a shaft; its speed is in the bending and in the scales of all unknowns."""
+    M, C, K, _ = random_problem("gyroscopic", 90)
+    n = 60
+    twist = sp.diags([2.0 + np.arange(n) / n, -np.ones(n - 1), -np.ones(n - 1)], [0, 1, -1])
+    repeats = Counted()
+
+    def compare(speed, stiffness):
+        mass = sp.block_diag((M, sp.identity(n))).tocsr()
+        damping = sp.block_diag((speed * C, sp.csr_matrix((n, n)))).tocsr()
+        held = sp.block_diag((K + speed**2 * np.eye(90), stiffness * twist)).tocsr()
+        before = repeats.made
+        found, alone = (complex_modes(mass, damping, held, count=12, repeats=a) for a in (repeats, None))
+        check_pairs(found, mass, damping, held)
+        assert found.values == pytest.approx(alone.values, rel=1e-12)
+        return repeats.made - before
+
+    assert [compare(speed, 1.0) for speed in (0.5, 1.0, 3.0)] == [2, 1, 1]  # the bending has other matrices each time
+    assert compare(3.0, 1.2) == 1
+    assert compare(3.0, 1.2) == 0

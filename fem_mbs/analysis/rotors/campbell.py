@@ -36,7 +36,7 @@ from fem_mbs.results.modes.eigenvalues import growth_rates
 from fem_mbs.solvers.eigen.complex_modes import complex_modes
 from fem_mbs.solvers.eigen.complex_pairs import beside, both_residuals, improved
 from fem_mbs.solvers.eigen.modal_quantities import lost_to_rotation
-from fem_mbs.solvers.eigen.quadratic_pencil import QuadraticPencil
+from fem_mbs.solvers.eigen.quadratic_pencil import QuadraticPencil, Repeats
 from fem_mbs.system.tangent import matrices_of
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ class Spinning:
         self.state = end.state
         self.matrices = matrices_of(end.compiled.system)  # whose pattern is that at all speeds
         self.parts = SteadyParts()
+        self.repeats = Repeats()
         self.settled: str | None = None
         self.guard = _GUARD  # modes beyond the wanted ones that can be had at all speeds so far
         self.harmonics: int | None = None  # of the turn; None: coefficients are constant
@@ -89,7 +90,7 @@ class Spinning:
         """
         while True:
             try:
-                return spectrum(lin, speed, count + self.guard)
+                return spectrum(lin, speed, count + self.guard, repeats=self.repeats)
             except AnalysisError:
                 if self.guard == 0:
                     raise
@@ -201,13 +202,16 @@ class Spectrum:
         return whirl(self.lin, pair.value, pair.right, self.same(pair.value))
 
 
-def spectrum(lin: Motions, speed: float, count: int, near: complex = 0.0) -> Spectrum:
-    """Return the eigenvalues of the ``count`` modes nearest to zero, or ``near``."""
+def spectrum(
+    lin: Motions, speed: float, count: int, near: complex = 0.0, repeats: Repeats | None = None
+) -> Spectrum:  # fmt: skip
+    """Return the eigenvalues of the ``count`` modes nearest to zero, or ``near``; ``repeats``: what speeds have in
+    common."""
     if isinstance(lin, PeriodicMotions):
         some = min(2 * count * lin.within, lin.M.shape[0])
         found = complex_modes(lin.M, lin.C, lin.K, lin.G, count=some, near=near, check="none", tolerance=RESIDUAL)
     else:
-        found = complex_modes(lin.M, lin.C, lin.K, lin.G, count=2 * count, near=near)
+        found = complex_modes(lin.M, lin.C, lin.K, lin.G, count=2 * count, near=near, repeats=repeats)
     r = found.rigid
     return Spectrum(
         speed, lin, found.values[r:], found.right[:, r:], found.left[:, r:], found.residuals[r:], found.biorthogonality
@@ -309,9 +313,9 @@ def _step(
     """Return the pairs of a spectrum that continue known ones, and those to compare the next ones with."""
     from scipy.optimize import linear_sum_assignment
 
-    near = [_predicted(pair, to.lin) for pair in known]
+    near = _predicted(known, to.lin)
     mac = _mac(known, to)
-    away = np.abs(to.values[None, :] - np.array(near)[:, None])
+    away = np.abs(to.values[None, :] - near[:, None])
     size = np.array([max(abs(pair.value), 1e-300) for pair in known])
     cost = 1.0 - np.minimum(mac, 1.0) + 0.05 * np.minimum(away / (0.01 * size[:, None]), 1.0)
     rows, columns = linear_sum_assignment(cost)
@@ -343,7 +347,7 @@ def _step(
             pair, simple = shared or pair, shared is not None
         if not sure[b]:
             # perhaps it has left the lowest ones: straight to where it should be
-            other = refined(to.lin, Pair(near[b], known[b].right, known[b].left))
+            other = refined(to.lin, Pair(complex(near[b]), known[b].right, known[b].left))
             if other is not None and _mac([known[b]], _alone(to.lin, to.speed, other))[0, 0] >= _SURE:
                 pair, simple = other, True
             else:
@@ -392,13 +396,14 @@ def _mac(known: list[Pair], to: Spectrum) -> np.ndarray:
     return np.abs(one * two) / np.maximum(np.abs(own)[:, None], 1e-300)
 
 
-def _predicted(pair: Pair, lin: Motions) -> complex:
-    """Predict the eigenvalue by its derivative: the two-sided quotient of the new matrices, linearised."""
-    p, x, w = pair.value, pair.right, pair.left.conj()
-    m, c, k = (w @ (a @ x) for a in (lin.M, lin.C, lin.K))
+def _predicted(pairs: list[Pair], lin: Motions) -> np.ndarray:
+    """Predict eigenvalues (b,) by their derivatives: the two-sided quotients of the new matrices, linearised."""
+    p = np.array([pair.value for pair in pairs])
+    x, w = (np.column_stack([getattr(pair, a) for pair in pairs]) for a in ("right", "left"))
+    m, c, k = (np.einsum("ik,ik->k", w.conj(), a @ x) for a in (lin.M, lin.C, lin.K))
     slope = 2.0 * p * m + c
-    change = -(p * (p * m + c) + k) / slope if slope != 0.0 else 0.0
-    return p + change if abs(change) < 0.5 * abs(p) else p
+    change = np.where(slope != 0.0, -(p * (p * m + c) + k) / np.where(slope != 0.0, slope, 1.0), 0.0)
+    return p + np.where(np.abs(change) < 0.5 * np.abs(p), change, 0.0)
 
 
 def refined(lin: Motions, pair: Pair) -> Pair | None:
@@ -476,7 +481,7 @@ def _crossing(spinning: Spinning, branches: Branches, b: int, k: int, order: flo
         near = min(seen, key=lambda s: abs(s - speed), default=None)
         base = ends[int(part > 0.5)] if near is None or min(part, 1 - part) * (high - low) < abs(near - speed) else None
         base = seen[near][1] if base is None else base
-        pair = refined(lin, Pair(_predicted(base, lin), base.right, base.left))
+        pair = refined(lin, Pair(complex(_predicted([base], lin)[0]), base.right, base.left))
         if pair is None or _mac([base], _alone(lin, speed, pair))[0, 0] < 0.3:
             pair = _from_spectrum(spinning, lin, speed, base, len(branches.values))
         seen[speed] = lin, pair

@@ -232,9 +232,9 @@ class PeriodicMotions:
         self.within = int(min(turns, self.copies)) if reach > 0.0 else self.copies
 
     def expand(self, x: np.ndarray) -> np.ndarray:
-        """Return mean displacements (N,) of all dofs over a turn, which have the frequency of the mode in the fixed
-        frame."""
-        return self.about.expand(x.reshape(self.copies, -1)[0])
+        """Return mean displacements (N,) or (N, k) of all dofs over a turn, which have the frequency of the mode in the
+        fixed frame."""
+        return self.about.expand(x[: x.shape[0] // self.copies])
 
     def principal(self, right: np.ndarray) -> np.ndarray:
         """Return which of vectors (n, k) are those of the frequencies that are kept, (k,) bool."""

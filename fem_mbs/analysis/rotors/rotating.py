@@ -273,6 +273,8 @@ def _check_velocities(lin: Linearisation) -> None:
             owner=rotation.owner,
             remedy="leave it out of the nodes that turn, or free it",
         )
+    if not lin.constraints.shape[0]:
+        return
     rate = lin.constraints @ v
     unit = np.where(system.system.kind == S.POSITION, system.length, 1.0)
     bad = np.flatnonzero(np.abs(rate) > 1e-7 * abs(rotation.speed) * (abs(lin.constraints) @ unit))

@@ -43,17 +43,17 @@ def whirl(lin: Motions, value: complex, vector: np.ndarray, same: np.ndarray | N
     if p.imag < 0.0:
         p, X = p.conjugate(), X.conj()
     rotation, system = lin.steady, lin.system
-    full = np.column_stack([lin.expand(x) for x in X.T])
+    full = lin.expand(X)
     if isinstance(lin, Linearisation) and lin.frame == "multi-blade":
         return blade_whirl(lin, p, full)
     dim, n = system.dimension, system.nodes.x.shape[0]
     some = np.flatnonzero(rotation.nodes)
     e, f = (a[:dim] for a in across(rotation.axis))
-    place = np.moveaxis(full[system.offset[:n][some][:, None] + np.arange(dim)], 1, 2)  # (nodes, vectors, dim)
+    place = full[system.offset[:n][some][:, None] + np.arange(dim)].transpose(0, 2, 1)  # (nodes, vectors, dim)
     along = place
     turning = some[system.nodes.rotational[some]]
     if dim == 3 and turning.size:
-        turns = np.moveaxis(full[system.offset[turning][:, None] + 3 + np.arange(3)], 1, 2)
+        turns = full[system.offset[turning][:, None] + 3 + np.arange(3)].transpose(0, 2, 1)
         if np.abs(place[:, 0]).max(initial=0.0) < 1e-3 * system.length * np.abs(turns[:, 0]).max(initial=0.0):
             along = turns
     u, v = along @ e, along @ f

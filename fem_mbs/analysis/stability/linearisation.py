@@ -193,7 +193,7 @@ class Linearisation:
             P = self.turning()
             stiffness = stiffness + damping @ P + M @ P @ P
             damping = damping + 2.0 * M @ P
-        return M, csr_matrix(damping), csr_matrix(stiffness)
+        return M, damping, stiffness
 
     @cached_property
     def mass(self) -> csr_matrix:

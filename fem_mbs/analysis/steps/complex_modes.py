@@ -186,9 +186,8 @@ def _moving(step: PlannedStep, context: RunContext) -> ComplexModesReport:
     options = step.options
     rotor = context.model.rotors[options.rotor] if options.rotor else None
     lin, warnings = linearised(context.end, rotor, options.speed, options.frame, blades=True)
-    modes, rows, X, more = modes_of(lin, options.frame, options, options.harmonics, step.owner)
-    warnings += more
-    warnings += _rounding_of_rotation(lin, modes, rows, options.frame)
+    modes, rows, X, shares, more = modes_of(lin, options.frame, options, options.harmonics, step.owner)
+    warnings += [*more, *_rounding_of_rotation(lin, shares)]
     context.linear.linearisation, context.linear.complex_modes = lin, modes
     p = modes.values[rows]
     blades = None
@@ -209,19 +208,14 @@ def _moving(step: PlannedStep, context: RunContext) -> ComplexModesReport:
     return _finished(step, context, modes, rows, lin, X, about, warnings)
 
 
-def _rounding_of_rotation(lin: Linearisation, modes: ComplexModes, rows: np.ndarray, frame: str) -> Iterator[str]:
+def _rounding_of_rotation(lin: Linearisation, shares: np.ndarray) -> Iterator[str]:
     """Yield a warning where the inertia forces of a rotation are so large that their rounding changes the modes."""
-    from fem_mbs.solvers.eigen.modal_quantities import FEW_DIGITS, lost_to_rotation
+    from fem_mbs.solvers.eigen.modal_quantities import FEW_DIGITS
 
-    rows = rows[modes.rigid :]
-    rows = rows[modes.values[rows] != 0.0]
-    if lin.rotation is None or frame == PERIODIC or not rows.size:
-        return
-    speed = lin.rotation.speed
-    share = lost_to_rotation(lin.M, lin.C, lin.K, speed, modes.values[rows], modes.right[:, rows], modes.left[:, rows])
-    doubtful = share > FEW_DIGITS
-    if doubtful.any():
-        yield f"digits are lost in {doubtful.sum()} of the modes: {rounding_of_rotation(speed, share.max())}"
+    doubtful = shares > FEW_DIGITS
+    if lin.rotation is not None and doubtful.any():
+        many = f"digits are lost in {doubtful.sum()} of the modes"
+        yield f"{many}: {rounding_of_rotation(lin.rotation.speed, float(shares.max()))}"
 
 
 def _at_rest(step: PlannedStep, context: RunContext) -> ComplexModesReport:

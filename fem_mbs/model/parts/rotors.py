@@ -35,7 +35,8 @@ def across(axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     e = np.eye(3)[(int(np.abs(axis).argmax()) + 1) % 3]
     e = e - (e @ axis) * axis
     e /= np.linalg.norm(e)
-    return e, np.cross(axis, e)
+    (a, b, c), (x, y, z) = axis, e
+    return e, np.array((b * z - c * y, c * x - a * z, a * y - b * x))
 
 
 @dataclass(frozen=True)
