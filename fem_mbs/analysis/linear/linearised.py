@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_matrix, diags
@@ -42,9 +41,6 @@ from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.states import at_rest, body_axes, director_velocities, instant, moved, spatial_axes
 from fem_mbs.system.tangent import ElementSet, Level, Matrices, Tangent, matrices_of
 from fem_mbs.units import unit_of
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["LARGE", "MOVES", "SYMMETRIC", "UNSYMMETRIC", "Linearised", "Response", "keeps_constraints", "unit_factors"]
 
