@@ -10,6 +10,7 @@ course are one function of time with a factor each (`courses`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import field
 from math import factorial
 from typing import Any
 
@@ -84,7 +85,7 @@ class Reached(TimeFunction):
 
     t: np.ndarray
     value: np.ndarray
-    order: int
+    order: int = field()  # without a default, which that of its base has
     place: float
     speed: float = 0.0
 
