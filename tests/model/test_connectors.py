@@ -94,7 +94,7 @@ def test_torsion_counts_turns(name, turn):
     """Eight large steps: moment and energy of the total angle, although the directors have forgotten the turns."""
     k = 3.0
     axes = np.eye(3)
-    par = (k, 0.0, 0.5) if name == "torsion2" else (k, 0.0, 0.5, *axes[0], *axes[1], *axes[0])
+    par = (k, 0.0, 0.5) if name == "torsion2" else (k, 0.0, 0.5, *axes[0], *axes[1], *axes[0], *axes[1])
     s = at_rest(name, par)
     b = s.type.end_dofs + s.type.dimension
     U = np.zeros_like(s.U)
@@ -111,12 +111,13 @@ def test_torsion_counts_turns(name, turn):
     assert np.abs(row).max() == pytest.approx(abs(one.ctl[SF] * k * (8 * turn - 0.5)), rel=1e-13)
 
 
-def test_torsion3_sees_the_turn_about_its_axis_only():
-    """A tilt of end b about u leaves the angle between u and b's own vector along u."""
+@pytest.mark.parametrize("tilt", [(0.7, 0.0), (0.7, -0.4)])
+def test_torsion3_sees_the_turn_about_its_axis_only(tilt):
+    """A tilt of end b about a direction across the axis is no twist."""
     axes = np.eye(3)
-    s = at_rest("torsion3", (3.0, 0.0, 0.0, *axes[0], *axes[1], *axes[0]))
+    s = at_rest("torsion3", (3.0, 0.0, 0.0, *axes[0], *axes[1], *axes[0], *axes[1]))
     U = np.zeros_like(s.U)
-    U[9] = 0.7
+    U[9:11] = tilt
     s.advance(U)
     assert np.abs(s.force()).max() == pytest.approx(0, abs=1e-16)
 
