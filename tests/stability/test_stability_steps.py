@@ -291,6 +291,37 @@ def test_wrong_options(options, message):
         solve(m)
 
 
+@pytest.mark.parametrize(("mu", "belt"), [(0.3, 1.0), (0.3, -1.0), (1.0, 1.0)])
+def test_a_mass_that_a_belt_rubs(mu, belt):
+    """Springs couple the way along the belt with the pressure on it, and friction the pressure with the way: undamped
+    modes flutter at a large coefficient (Hoffmann et al. 2002)."""
+    kx, oblique, press, c = 150.0, 200.0, 120.0, 0.2
+    m = Model(2)
+    m.body("mass", (0, 0.1), 1.0, 1e3)
+    m.nodal_spring("turn", "mass", "rotation", 1e7)
+    m.nodal_spring("along", "mass", "x", kx, c)
+    m.nodal_spring("across", "mass", "y", 0.0, c)
+    m.nodal_spring("oblique", "mass", (-1, 1), oblique)
+    m.force("press", "mass", (0, -60.0))
+    m.body("belt", (0, 0), 1e3, 1e3)
+    m.joint("guide", "prismatic", "ground", "belt", point=(0, 0), axis=(1, 0), function=f"{belt}*t")
+    m.contact(
+        "rub", "belt", "mass", point=(0, 0), axis=(0, 1), ball=0.1, stiffness=press, exponent=1.0, coefficient=mu,
+        smoothing=1e-4,
+    )  # fmt: skip
+    m.transient_step(0.02, 0.001)
+    m.complex_modes_step(2)
+    found = np.array(solve(m).summary["steps"][-1]["eigenvalues"]) @ [1.0, 1j]
+    K = np.diag([kx, press]) + 0.5 * oblique * np.array([[1.0, -1.0], [-1.0, 1.0]])
+    K[0, 1] += mu * np.sign(belt) * press  # the belt pulls with mu times the pressure
+    A = np.block([[np.zeros((2, 2)), np.eye(2)], [-K, -c * np.eye(2)]])
+    exact = np.linalg.eigvals(A)
+    exact = exact[exact.imag > 0.0]
+    found, exact = (p[np.argsort(p.imag + p.real)] for p in (found, exact))
+    np.testing.assert_allclose(found, exact, rtol=1e-6)
+    assert (exact.real.max() > 0.1) == (mu > 0.5)
+
+
 def test_what_a_state_is_not_is_told():
     m = beam()
     m.complex_modes_step(1)
