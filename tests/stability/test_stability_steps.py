@@ -322,6 +322,67 @@ def test_a_mass_that_a_belt_rubs(mu, belt):
     assert (exact.real.max() > 0.1) == (mu > 0.5)
 
 
+def carousel() -> Model:
+    """A mass of 1 kg that slides along an arm of a heavy hub on a spring of 100 N/m, under the load of 4 rad/s."""
+    m = Model(2)
+    m.body("hub", (0, 0), 1.0, 1e9)
+    m.joint("axle", "revolute", "ground", "hub", point=(0, 0))
+    m.body("mass", (0.5, 0), 1.0, 1e-3)
+    m.joint("arm", "prismatic", "hub", "mass", point=(0.5, 0), axis=(1, 0))
+    m.joint_spring("spring", "arm", stiffness=100.0)
+    m.rotor("rotor")
+    m.centrifugal("load", 4.0, spin=True)
+    m.static_step()
+    return m
+
+
+@pytest.mark.parametrize("kind", ["complex_modes", "linearise", "stability_map"])
+def test_a_centrifugal_load_does_not_count_while_the_model_turns_itself(kind):
+    """w^2 = 100 - 4^2; the load would soften by 4^2 once more.  Motions of the model have none of it; beside a rotor of
+    a state at rest it is refused."""
+    m = carousel()
+    options = (
+        {"parameters": [{"rotor": "rotor", "values": [2.0, 4.0]}]} if kind == "stability_map" else {"rotor": "rotor"}
+    )
+    getattr(m, f"{kind}_step")(**options)
+    with pytest.raises(ModelError, match='centrifugal load "load" would count twice'):
+        solve(m)
+    m = carousel()
+    m.transient_step(2e-4, 1e-4, eigenvalues={"every": 1, "count": 1})
+    m.complex_modes_step(1, rotor="rotor")
+    found = solve(m)
+    assert found.summary["steps"][-1]["eigenvalues"][-1][1] == pytest.approx(np.sqrt(84.0), rel=1e-6)
+    # the same motion without the load
+    m = Model(2)
+    m.body("hub", (0, 0), 1.0, 1e9)
+    m.joint("axle", "revolute", "ground", "hub", point=(0, 0))
+    m.body("mass", (0.5 / 0.84, 0), 1.0, 1e-3)
+    m.joint("arm", "prismatic", "hub", "mass", point=(0.5 / 0.84, 0), axis=(1, 0))
+    m.joint_spring("spring", "arm", stiffness=100.0)
+    m.motor("pull", "arm", force=-100.0 * (0.5 / 0.84 - 0.5))
+    m.initial(spin=4.0, centre=(0, 0))
+    m.transient_step(2e-4, 1e-4, eigenvalues={"every": 1, "count": 1})
+    plain = solve(m)
+    for row in (0, -1):
+        one, two = (r.steps[k].series["eigenvalues"][row, 0] for r, k in ((found, 1), (plain, 0)))
+        assert one == pytest.approx(two, rel=1e-6, abs=1e-6)
+
+
+def test_a_rotor_at_rest_whose_velocities_come_later_is_told():
+    m = Model(2)
+    m.body("hub", (0, 0), 1.0, 1.0)
+    m.nodal_spring("x", "hub", "x", 100.0)
+    m.nodal_spring("y", "hub", "y", 100.0)
+    m.rotor("rotor")
+    m.initial(spin=3.0)
+    m.complex_modes_step(1, rotor="rotor")
+    m.transient_step(0.01, 0.01)
+    m.complex_modes_step(1, "turning", rotor="rotor")
+    before, _, after = solve(m).summary["steps"]
+    assert before["speed"] == 0.0 and before["warnings"][0].startswith("velocities of the start come with the first")
+    assert after["speed"] == pytest.approx(3.0) and not after["warnings"]
+
+
 def test_what_a_state_is_not_is_told():
     m = beam()
     m.complex_modes_step(1)
