@@ -42,7 +42,7 @@ def test_gaps_in_linear_steps_are_not_those_of_parts_that_are_not_near():
     """A point on a beam: room for pairs that nothing uses made the gap nan, which means that nothing is near."""
     model = Model(3)
     model.section("rod", "stiffness", EA=1e9, EI=1e6, GA=1e9, GJ=1e6, rhoA=1.0, rhoI=1e-4)
-    model.line("line", (-1, 0, 0), (1, 0, 0), 2)
+    model.line("line", (-1, 0, 0), (1, 0, 0), 12)
     model.beams("lower", "line", "rod")
     for end in ("start", "end"):
         model.fix(f"line:{end}")
