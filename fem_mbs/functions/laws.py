@@ -501,7 +501,7 @@ class Scaled(TimeFunction):
     delay: float
 
     @property
-    def integrated(self) -> int:  # type: ignore[override]
+    def integrated(self) -> int:
         return self.function.integrated
 
     @property

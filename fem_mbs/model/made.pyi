@@ -1628,7 +1628,8 @@ class MadeCalls:
 
         What has a direction across the axis in space (weight, base excitation, another centrifugal axis) is refused.
         Nodes
-        on the axis belong to a face, with their share of what the wheel has there.
+        on the axis should be named in a face, with their share of what the wheel has there; else each sector has its
+        own.
 
         Raises:
             ModelError: the faces do not meet, or another cyclic symmetry has other sectors or another axis.
