@@ -31,6 +31,7 @@ from fem_mbs.contract import (
     START,
     STRAIN,
     TANGENT,
+    WA,
     WV,
     H,
     inner,
@@ -197,7 +198,7 @@ def bodies(dim, mu, gap, quotient, apart, remember):
         for i in range(m):
             f[i] = -ctl[SF] * pushes * (N + more) * row[i]
         rubs = par[e, mu] > 0 or par[e, mu + 1] > 0
-        if one_state and ctl[WV] == 0:
+        if one_state and ctl[WV] == 0 and ctl[WA] == 0:
             rubs = False
         if rubs:
             for i in range(dim):
@@ -294,7 +295,7 @@ def bodies(dim, mu, gap, quotient, apart, remember):
             N, mean, _, _ = normal_force(ctl, par, e, tail, hist, a, b, speed, rate0 if state == 0 else approach)
             more = max(decay_force(ctl, par, e, tail, hist, a, b)[0], -N) if state == 2 else 0.0
             forces[state, 0], forces[state, 1], forces[state, 2], slid[state] = N + more, mean, 0.0, 0.0
-            if N == 0 or (one_state and ctl[WV] == 0):
+            if N == 0 or (one_state and ctl[WV] == 0 and ctl[WA] == 0):
                 continue
             for i in range(dim):
                 direction[i] = 0.0
@@ -322,7 +323,7 @@ def bodies(dim, mu, gap, quotient, apart, remember):
         else:
             work = -(forces[2, 0] - forces[2, 1]) * ds
             rubbed = ctl[H] * forces[2, 2] * slid[2]
-        if one_state and ctl[WV] == 0:  # statics has no time: what indents counts as work of loads
+        if one_state and ctl[WV] == 0 and ctl[WA] == 0:  # statics has no time: what indents counts as work of loads
             f[LOAD_WORK] = -lost
         else:
             f[DISSIPATED] = work + rubbed + lost

@@ -42,6 +42,7 @@ from fem_mbs.contract import (
     SK,
     STRAIN,
     TANGENT,
+    WA,
     WATCH,
     WV,
     H,
@@ -288,7 +289,7 @@ def _kernels(dim, signs, tail, count, apart, terms, places, lines, inside, part,
             found(size, par, e, I[1], Y1, W1)
             far = I[1, 0] + I[1, 1] + I[1, 2]
             clear_all(c, C, left)
-            rubs = mu > 0 and par[e, mu] > 0 and not (one_state and ctl[WV] == 0)
+            rubs = mu > 0 and par[e, mu] > 0 and not (one_state and ctl[WV] == 0 and ctl[WA] == 0)
             touched, even = False, one_state and not rubs
             for k in range(count):
                 if not _known(size, k, Y0, Y1, dI) or (
@@ -455,7 +456,7 @@ def _kernels(dim, signs, tail, count, apart, terms, places, lines, inside, part,
                         f[DISSIPATED] += 0.5 * w * (N - mean) * (y1 - y0)
                     elif state == 1:
                         f[0] += w * N
-            if mu == 0 or par[e, mu] == 0 or (one_state and ctl[WV] == 0):
+            if mu == 0 or par[e, mu] == 0 or (one_state and ctl[WV] == 0 and ctl[WA] == 0):
                 continue
             pushed = 0.0
             for state in range(0 if one_state else 1, 2):

@@ -203,7 +203,8 @@ class RunContext:
         """Return the present state."""
         switched = self.events is not None and bool(self.events.happened)
         now = self.now
-        return EndState(self.compiled, self.state, now.time, self.loading, now.started, switched, now.acceleration)
+        loading = self.loading.in_motion() if now.started else self.loading
+        return EndState(self.compiled, self.state, now.time, loading, now.started, switched, now.acceleration)
 
     def present(self) -> RunContext:
         """Return the context with the constraints that act now, after locks and breaking joints; itself where they have

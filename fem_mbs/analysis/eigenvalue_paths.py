@@ -64,7 +64,8 @@ class EigenvaluePath:
         compiled = context.compiled if self.events is None else self.events.laws()
         # with histories of its own: elements that remember go on as if nothing had been
         compiled = replace(compiled, system=context.system.with_parameters({}))
-        lin = Linearisation(compiled, context.state, context.time, context.loading)
+        loading = context.loading.in_motion() if np.any(context.state.V[0]) else context.loading
+        lin = Linearisation(compiled, context.state, context.time, loading)
         modes, rows, shapes, _ = find_modes(lin, self.options, self.owner, self.count + _SPARE)
         rows, shapes = rows[modes.rigid :], shapes[:, modes.rigid :]
         values = self.none()[0]

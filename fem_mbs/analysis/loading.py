@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from copy import copy
 
 import numpy as np
 
@@ -35,6 +36,16 @@ class Loading:
         """
         self.factors[~self.reserved if but is None else ~self.reserved & ~but] = 1.0
         self.weight = self.weight if weight else 1.0
+
+    def in_motion(self) -> Loading:
+        """Return the loading of a model in motion, in which it turns itself in place of a centrifugal load; reserved
+        loads are off."""
+        out = copy(self)
+        out.factors = np.where(self.reserved, 0.0, self.factors)
+        frame = self.compiled.model.building.rotating
+        if frame is not None:
+            out.factors[frame.function] = 0.0
+        return out
 
     def functions(self) -> list[Callable]:
         """Return the model's time functions times their present factors."""

@@ -32,6 +32,7 @@ __all__ = [
 ]  # fmt: skip
 
 _BALANCED = 1e-6  # of the largest force of an element: what a state may leave out of balance
+_STARTS = "velocities of the start come with the first transient; the state is at rest"
 _SHAPE = 0.1  # largest displacement of a shape over the model's length
 
 
@@ -58,6 +59,21 @@ def _mean_speed(system, state: S.State, rotation: Rotation) -> float:
     return float(work / size) if size > 0.0 else 0.0
 
 
+def _refuse_turning_load(end: EndState, rotor: Rotor) -> None:
+    """Refuse a centrifugal load that acts while a rotor turns.
+
+    Raises:
+        ModelError: naming the load.
+    """
+    frame = end.compiled.model.building.rotating
+    if frame is not None and end.loading.factors[frame.function] * float(frame.law(np.float64(end.time))) != 0.0:
+        raise ModelError(
+            f'centrifugal load "{frame.name}" would count twice, since the rotor turns here',
+            owner=rotor.owner,
+            remedy="remove the load, or let a transient with its spin come before",
+        )
+
+
 def linearised(
     end: EndState, rotor: Rotor | None = None, speed: float | None = None, frame: str = "auto", blades: bool = False
 ) -> tuple[Linearisation, list[str]]:
@@ -73,10 +89,13 @@ def linearised(
     """
     compiled, system = end.compiled, end.compiled.system
     if rotor is not None:
-        rotation = rotation_of(compiled, rotor, speed or 0.0)
+        _refuse_turning_load(end, rotor)
+        rotation, warnings = rotation_of(compiled, rotor, speed or 0.0), []
         if speed is None:
             rotation = rotation.at(_mean_speed(system, end.state, rotation))
-        warnings = outside_tables(system, rotation, [rotation.speed])
+            if not rotation.speed and not end.started and compiled.model.starts_moving:
+                warnings.append(_STARTS)
+        warnings += outside_tables(system, rotation, [rotation.speed])
         if frame != "periodic":
             lin = rotation_in_frame(compiled, end.state, rotation, end.time, end.loading, frame, blades)
             return lin, warnings + out_of_range(system, lin.state)
@@ -91,7 +110,7 @@ def linearised(
         warnings.append("the state moves: eigenvalues are those of its matrices held at this instant")
     model = compiled.model
     if not lin.moving and not end.started and model.starts_moving:
-        warnings.append("velocities of the start come with the first transient; the state is at rest")
+        warnings.append(_STARTS)
     out = _out_of_balance(lin)
     if out > _BALANCED:
         warnings.append(

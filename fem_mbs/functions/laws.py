@@ -47,11 +47,11 @@ class TimeFunction(ABC):
     kinks: sorted times, shape (n,), where f, f' or f'' jumps, so that step control can land on them. Jumps of higher
         derivatives, which no second-order integrator sees, are not among them. Of a periodic function: those of one
         period; :meth:`kinks_between` has all.
-    order: how often what was given is integrated: its derivative of this order is that.
+    integrated: how often what was given is integrated: the derivative of this order is that.
     """
 
     kinks: np.ndarray = NONE
-    order: int = 0
+    integrated: int = 0
 
     @abstractmethod
     def _value(self, t: np.ndarray) -> Any:
@@ -501,8 +501,8 @@ class Scaled(TimeFunction):
     delay: float
 
     @property
-    def order(self) -> int:  # type: ignore[override]
-        return self.function.order
+    def integrated(self) -> int:
+        return self.function.integrated
 
     @property
     def kinks(self) -> np.ndarray:
@@ -547,7 +547,7 @@ class DoubleIntegral(TimeFunction):
     to each panel are kept, so that a value costs one formula.
     """
 
-    order = 2
+    integrated = 2
     _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(10)
     _LONGEST = 0.25  # [s], of a panel at first
 
@@ -615,7 +615,7 @@ class DoubleIntegral(TimeFunction):
 class Integral(DoubleIntegral):
     """f with f' = g and f(0) = 0, for t >= 0 (f = 0 before), by the same panels."""
 
-    order = 1
+    integrated = 1
 
     def _value(self, t: np.ndarray) -> Any:
         return self._at(t)[1]

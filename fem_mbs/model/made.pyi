@@ -1626,7 +1626,8 @@ class MadeCalls:
 
         What has a direction across the axis in space (weight, base excitation, another centrifugal axis) is refused.
         Nodes
-        on the axis belong to a face, with their share of what the wheel has there.
+        on the axis should be named in a face, with their share of what the wheel has there; else each sector has its
+        own.
 
         Raises:
             ModelError: the faces do not meet, or another cyclic symmetry has other sectors or another axis.
@@ -4158,8 +4159,8 @@ class MadeCalls:
             loads: "all" (but gravity and centrifugal loads), or a list of loads, "gravity", motions, driven joints and
                 base excitations (default "all")
             amplitudes: values that the functions of loads have as amplitudes, by their names (of gravity: a factor; of
-                what is given by an acceleration or speed: of that); of those it does not name the function's value at
-                `time`
+                what is given by an acceleration or speed: of that; of a centrifugal load: of the square of the speed);
+                of those it does not name the function's value at `time`
             phases: table of phases by the names of loads: amplitude cos(2 pi f t + phase) [degrees]; others have none
             spectra: amplitudes that change with the frequency, by the names of loads: rows [frequency, amplitude,
                 phase], or without phase, amplitude and phase linear between them [Hz, degrees]; instead of `amplitudes`

@@ -68,15 +68,17 @@ def rate_derivatives(
         return None
     m, tables = block.type.local_dofs, (block.par, block.dof, block.rot, hist)
     resting = states._replace(V=np.zeros_like(states.V), DD=np.zeros_like(states.DD))
+    moves = ctl.copy()
+    moves[C.WV] = 1.0  # contacts rub in motion alone
     # Test with random velocities: the present ones may cause no force, but a change of it.  A straight shaft that spins
     # has no strain rate, a bent one has.
     moving, still = (
-        evaluate(block.type.force, C.FORCE, ctl, tables, at, m)[0]
+        evaluate(block.type.force, C.FORCE, moves, tables, at, m)[0]
         for at in (_random_velocities(compiled, states, speed), resting)
     )
     if not np.any(moving - still):
         return None
-    change = _by_differences(compiled, block, ctl, states, hist)
+    change = _by_differences(compiled, block, moves, states, hist)
     own = [evaluate(block.type.force, C.TANGENT, ctl, tables, at, m, tangent=True)[1] for at in (states, resting)]
     here = own[0] - own[1]
     here[..., block.type.node_dofs :] = 0.0  # columns of multipliers are those of the moving state

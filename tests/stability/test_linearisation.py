@@ -14,6 +14,7 @@ from solid_meshes import box_mesh
 from fem_mbs import Model
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.stability.linearisation import Linearisation
+from fem_mbs.system.pairing import has_pairs, pair_up
 from fem_mbs.system.states import director_velocities, rotated
 
 _STEP = 1e-3
@@ -51,6 +52,8 @@ def in_motion(model: Model, seed: int = 3, t: float = 0.3, amount: float = 0.2) 
     """A linearisation about a displaced state with random velocities; every load acts."""
     compiled = model.compile(stepping=False)
     system = compiled.system
+    if has_pairs(system):
+        pair_up(system, system.initial_state())
     rng = np.random.default_rng(seed)
     start = Linearisation(compiled, system.initial_state(), t)
     u = np.zeros(system.n_dof)
@@ -63,8 +66,9 @@ def in_motion(model: Model, seed: int = 3, t: float = 0.3, amount: float = 0.2) 
     return Linearisation(compiled, state, t, loading)
 
 
-def check(lin: Linearisation, tolerance: float = 2e-9) -> None:
-    """Every column of K, C, M, and of G, against differences of order 4; entries over the largest of their row."""
+def check(lin: Linearisation, tolerance: float = 2e-9, steps: tuple[float, float, float] = (_STEP, 2.0, 8.0)) -> None:
+    """Every column of K, C, M, and of G, against differences of order 4 with ``steps``; entries over the largest of
+    their row."""
     N, d = lin.system.n_dof, lin.dofs
     place = np.isin(d, lin.system.system.positions)
     speed = max(lin.speed, 1.0)
@@ -73,7 +77,7 @@ def check(lin: Linearisation, tolerance: float = 2e-9) -> None:
         found = np.zeros((N, d.size))
         for j, dof in enumerate(d):
             # the residual is a polynomial of low order in velocities and accelerations: large steps lose no digits
-            e = (_STEP, 2.0, 8.0)[slot] * (lin.system.length if place[j] else 1.0) * speed**slot
+            e = steps[slot] * (lin.system.length if place[j] else 1.0) * speed**slot
 
             def moved(c, slot=slot, dof=dof, e=e):
                 z = np.zeros((3, N))
@@ -220,6 +224,67 @@ MODELS = {
 @pytest.mark.parametrize("name", list(MODELS))
 def test_matrices_are_differences_of_the_residual(name):
     check(in_motion(MODELS[name]()))
+
+
+LAW = {"stiffness": 100.0, "exponent": 1.5, "coefficient": 0.4, "smoothing": 0.7}
+
+
+def ball_on(dimension: int, surface: str, **options) -> Model:
+    """A ball that presses on a body and slides over it."""
+    m = Model(dimension)
+    inertia = 0.1 if dimension == 2 else (0.1, 0.2, 0.15)
+    m.body("a", (0.0,) * dimension, 2.0, inertia)
+    m.body("b", (0.1, 0.45) if dimension == 2 else (0.1, 0.2, 0.45), 1.0, inertia)
+    m.contact(
+        "touch", "a", "b", surface=surface, ball=0.5, damping=0.3, overlap=0.3, static=0.6, stribeck=1.5,
+        **LAW, **options,
+    )  # fmt: skip
+    return m
+
+
+def crossing_tubes() -> Model:
+    m = Model(3)
+    m.section("s", "stiffness", EA=1e4, GJ=30.0, EIy=20.0, EIz=25.0, rhoA=1.0, rhoI=0.01)
+    m.line("p", (0, 0, 0), (1, 0, 0), 1)
+    m.line("q", (0.5, -0.4, 0.13), (0.6, 0.7, 0.14), 1)
+    for name in "pq":
+        m.beams(name, name, "s", orientation=(0, 0, 1))
+    m.contact("touch", "p", "q", surface="beams", radius=0.1, ball=0.1, overlap=0.1, along=True, **LAW)
+    return m
+
+
+def point_on_faces() -> Model:
+    m = Model(3)
+    m.material("m", E=1e4, nu=0.3, density=100.0)
+    m.mesh("p", box_mesh("hexahedron", (1, 1, 1), (1.0, 1.0, 1.0)))
+    m.solids("part", "p", "m")
+    m.node("b", (0.3, 0.4, 1.45))
+    m.point_mass("b", "b", 1.0)
+    m.contact("touch", "p:z1 faces", "b", surface="faces", ball=0.5, overlap=0.2, **LAW)
+    return m
+
+
+RUBBING = {
+    "plane, in the plane": lambda: ball_on(2, "plane", point=(0, 0), axis=(0, 1)),
+    "plane": lambda: ball_on(3, "plane", point=(0, 0, 0), axis=(0, 0, 1)),
+    "cylinder": lambda: ball_on(3, "cylinder", point=(0, 0, -1.0), radius=1.0, axis=(0.3, 1, 0)),
+    "box": lambda: ball_on(3, "box", point=(0, 0, -1.0), size=(2, 2, 1.8), radius=0.1),
+    "tubes": crossing_tubes, "faces": point_on_faces,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", list(RUBBING))
+def test_matrices_of_contacts_that_slide(name):
+    """The friction of contacts depends on places by the pressure; without that no brake squeals."""
+    lin = in_motion(RUBBING[name](), amount=0.01)
+    (number,) = (i for i, block in enumerate(lin.system.blocks) if "friction force [N]" in block.type.outputs)
+    block = lin.system.blocks[number]
+    normal, rubbed = (block.type.outputs.index(f"{what} force [N]") for what in ("normal", "friction"))
+    table = lin.system.outputs(
+        number, lin.tangent.control(2.0, mass=1.0), lin.tangent.functions, lin.state, 0, block.size
+    )
+    assert table[:, normal].max() > 0.5 and table[:, rubbed].max() > 0.1
+    check(lin, 1e-6, (1e-4, 2e-3, 8.0))
 
 
 def test_difference_would_see_a_missing_term():

@@ -291,6 +291,98 @@ def test_wrong_options(options, message):
         solve(m)
 
 
+@pytest.mark.parametrize(("mu", "belt"), [(0.3, 1.0), (0.3, -1.0), (1.0, 1.0)])
+def test_a_mass_that_a_belt_rubs(mu, belt):
+    """Springs couple the way along the belt with the pressure on it, and friction the pressure with the way: undamped
+    modes flutter at a large coefficient (Hoffmann et al. 2002)."""
+    kx, oblique, press, c = 150.0, 200.0, 120.0, 0.2
+    m = Model(2)
+    m.body("mass", (0, 0.1), 1.0, 1e3)
+    m.nodal_spring("turn", "mass", "rotation", 1e7)
+    m.nodal_spring("along", "mass", "x", kx, c)
+    m.nodal_spring("across", "mass", "y", 0.0, c)
+    m.nodal_spring("oblique", "mass", (-1, 1), oblique)
+    m.force("press", "mass", (0, -60.0))
+    m.body("belt", (0, 0), 1e3, 1e3)
+    m.joint("guide", "prismatic", "ground", "belt", point=(0, 0), axis=(1, 0), function=f"{belt}*t")
+    m.contact(
+        "rub", "belt", "mass", point=(0, 0), axis=(0, 1), ball=0.1, stiffness=press, exponent=1.0, coefficient=mu,
+        smoothing=1e-4,
+    )  # fmt: skip
+    m.transient_step(0.02, 0.001)
+    m.complex_modes_step(2)
+    found = np.array(solve(m).summary["steps"][-1]["eigenvalues"]) @ [1.0, 1j]
+    K = np.diag([kx, press]) + 0.5 * oblique * np.array([[1.0, -1.0], [-1.0, 1.0]])
+    K[0, 1] += mu * np.sign(belt) * press  # the belt pulls with mu times the pressure
+    A = np.block([[np.zeros((2, 2)), np.eye(2)], [-K, -c * np.eye(2)]])
+    exact = np.linalg.eigvals(A)
+    exact = exact[exact.imag > 0.0]
+    found, exact = (p[np.argsort(p.imag + p.real)] for p in (found, exact))
+    np.testing.assert_allclose(found, exact, rtol=1e-6)
+    assert (exact.real.max() > 0.1) == (mu > 0.5)
+
+
+def carousel() -> Model:
+    """A mass of 1 kg that slides along an arm of a heavy hub on a spring of 100 N/m, under the load of 4 rad/s."""
+    m = Model(2)
+    m.body("hub", (0, 0), 1.0, 1e9)
+    m.joint("axle", "revolute", "ground", "hub", point=(0, 0))
+    m.body("mass", (0.5, 0), 1.0, 1e-3)
+    m.joint("arm", "prismatic", "hub", "mass", point=(0.5, 0), axis=(1, 0))
+    m.joint_spring("spring", "arm", stiffness=100.0)
+    m.rotor("rotor")
+    m.centrifugal("load", 4.0, spin=True)
+    m.static_step()
+    return m
+
+
+@pytest.mark.parametrize("kind", ["complex_modes", "linearise", "stability_map"])
+def test_a_centrifugal_load_does_not_count_while_the_model_turns_itself(kind):
+    """w^2 = 100 - 4^2; the load would soften by 4^2 once more.  Motions of the model have none of it; beside a rotor of
+    a state at rest it is refused."""
+    m = carousel()
+    options = (
+        {"parameters": [{"rotor": "rotor", "values": [2.0, 4.0]}]} if kind == "stability_map" else {"rotor": "rotor"}
+    )
+    getattr(m, f"{kind}_step")(**options)
+    with pytest.raises(ModelError, match='centrifugal load "load" would count twice'):
+        solve(m)
+    m = carousel()
+    m.transient_step(2e-4, 1e-4, eigenvalues={"every": 1, "count": 1})
+    m.complex_modes_step(1, rotor="rotor")
+    found = solve(m)
+    assert found.summary["steps"][-1]["eigenvalues"][-1][1] == pytest.approx(np.sqrt(84.0), rel=1e-6)
+    # the same motion without the load
+    m = Model(2)
+    m.body("hub", (0, 0), 1.0, 1e9)
+    m.joint("axle", "revolute", "ground", "hub", point=(0, 0))
+    m.body("mass", (0.5 / 0.84, 0), 1.0, 1e-3)
+    m.joint("arm", "prismatic", "hub", "mass", point=(0.5 / 0.84, 0), axis=(1, 0))
+    m.joint_spring("spring", "arm", stiffness=100.0)
+    m.motor("pull", "arm", force=-100.0 * (0.5 / 0.84 - 0.5))
+    m.initial(spin=4.0, centre=(0, 0))
+    m.transient_step(2e-4, 1e-4, eigenvalues={"every": 1, "count": 1})
+    plain = solve(m)
+    for row in (0, -1):
+        one, two = (r.steps[k].series["eigenvalues"][row, 0] for r, k in ((found, 1), (plain, 0)))
+        assert one == pytest.approx(two, rel=1e-6, abs=1e-6)
+
+
+def test_a_rotor_at_rest_whose_velocities_come_later_is_told():
+    m = Model(2)
+    m.body("hub", (0, 0), 1.0, 1.0)
+    m.nodal_spring("x", "hub", "x", 100.0)
+    m.nodal_spring("y", "hub", "y", 100.0)
+    m.rotor("rotor")
+    m.initial(spin=3.0)
+    m.complex_modes_step(1, rotor="rotor")
+    m.transient_step(0.01, 0.01)
+    m.complex_modes_step(1, "turning", rotor="rotor")
+    before, _, after = solve(m).summary["steps"]
+    assert before["speed"] == 0.0 and before["warnings"][0].startswith("velocities of the start come with the first")
+    assert after["speed"] == pytest.approx(3.0) and not after["warnings"]
+
+
 def test_what_a_state_is_not_is_told():
     m = beam()
     m.complex_modes_step(1)

@@ -280,3 +280,19 @@ def test_hertz_stiffness_of_an_effective_modulus():
     model.contact("blow", "one", "two", surface="sphere", radius=0.3, ball=0.1, modulus=3e9)
     stiffness = model.building.blocks[-1].par[0, 0]
     assert stiffness == pytest.approx(4 / 3 * 3e9 * np.sqrt(0.1 * 0.3 / 0.4), rel=1e-14)
+
+
+@pytest.mark.parametrize("rule", ["newmark", "generalised-alpha"])
+def test_a_block_that_slides_is_braked_from_the_first_step_on(rule):
+    """v = 2 - mu g t: rules that begin with accelerations had none of the friction at the start."""
+    m = Model(2, gravity=(0.0, -10.0))
+    m.body("block", (0.0, 0.1), 1.0, 1e3)
+    m.contact(
+        "floor", "ground", "block", point=(0.0, 0.0), axis=(0.0, 1.0), ball=0.1 + 10.0 / 1e4, stiffness=1e4,
+        exponent=1.0, coefficient=0.3, smoothing=1e-3, overlap=0.01,
+    )  # fmt: skip
+    m.initial(velocity=(2.0, 0.0))
+    m.sensor("v", "velocity", on="block")
+    m.transient_step(0.1, 0.01, rule=rule)
+    v = solve(m).sensor("v")
+    np.testing.assert_allclose(v.values[:, 0], 2.0 - 3.0 * v.t, rtol=1e-9)

@@ -38,6 +38,32 @@ def test_beams_do_not_pass_through_each_other_in_a_long_increment():
     assert found[0] == pytest.approx(found[1], rel=1e-6)
 
 
+def test_gaps_in_linear_steps_are_not_those_of_parts_that_are_not_near():
+    """A point on a beam: room for pairs that nothing uses made the gap nan, which means that nothing is near."""
+    model = Model(3)
+    model.section("rod", "stiffness", EA=1e9, EI=1e6, GA=1e9, GJ=1e6, rhoA=1.0, rhoI=1e-4)
+    model.line("line", (-1, 0, 0), (1, 0, 0), 12)
+    model.beams("lower", "line", "rod")
+    for end in ("start", "end"):
+        model.fix(f"line:{end}")
+    model.node("point", (0.4, 0, 0.03))
+    model.point_mass("mass", "point", 1.0)
+    model.fix("point", ["x", "y"])
+    model.contact(
+        "touch", "lower", "point", surface="beams", radius=0.02, ball=0.02, stiffness=1e4, exponent=1.0, overlap=0.02
+    )
+    model.nodal_spring("hold", "point", "z", 1e4)
+    model.force("push", "point", (0.0, 0.0, -20.0))
+    for quantity in ("force", "gap"):
+        model.sensor(quantity, "contact", on="touch", quantity=quantity)
+    model.linear_static_step()
+    found = solve(model)
+    # 0.01 m of penetration push with 100 N, and the load adds 20 N to both springs; the beam hardly moves
+    deep = 0.01 - (100.0 - 20.0) / 2e4
+    assert found.sensor("gap").values[0, 0] == pytest.approx(-deep, rel=1e-2)
+    assert found.sensor("force").values[0, 0] == pytest.approx(1e4 * deep, rel=1e-2)
+
+
 def test_an_iterate_that_runs_away_leaves_no_pairs_behind():
     """A loose string over a beam as thick as a drum: Newton-Raphson's first iterates are many times its size away.  The
     pairs of one of them once served an equilibrium far from it, and the string fell through the drum."""

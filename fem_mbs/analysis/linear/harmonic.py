@@ -66,7 +66,7 @@ def given_values(compiled: CompiledModel, at: np.ndarray, t: float) -> np.ndarra
     given, else their own values ``at`` (n_fun,)."""
     out = at.copy()
     for i, f in enumerate(compiled.functions):
-        order = getattr(f, "order", 0)
+        order = getattr(f, "integrated", 0)
         if order:
             out[i] = f.jet(np.float64(t))[order]  # type: ignore[attr-defined]
     return out
@@ -117,7 +117,7 @@ def shakers(
             silent.append(name)
             continue
         turned = np.exp(1j * np.deg2rad(float(phases.get(name, 0.0))))
-        order = max((getattr(compiled.functions[i], "order", 0) for i in np.flatnonzero(mask)), default=0)
+        order = max((getattr(compiled.functions[i], "integrated", 0) for i in np.flatnonzero(mask)), default=0)
         if order and not min(options.frequencies) > 0.0:
             what = ("speed", "acceleration")[order - 1]
             raise ModelError(

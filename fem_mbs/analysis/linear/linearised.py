@@ -22,7 +22,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, diags
 
 from fem_mbs.analysis.linear.equilibrium import LOOSE, Equilibrium
-from fem_mbs.analysis.linear.reported import Reported
+from fem_mbs.analysis.linear.reported import Reported, apart
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.start.initial import function_jets
 from fem_mbs.analysis.start.redundancy import constraint_labels, find_constraints, sentences
@@ -513,7 +513,7 @@ class Linearised:
         def add(at, step: float) -> None:
             p1, m1, p2, m2 = (self.outputs(at(k * step), blocks, stresses=stresses) for k in (1.0, -1.0, 2.0, -2.0))
             for i in found:
-                found[i] += (8.0 * (p1[i] - m1[i]) - (p2[i] - m2[i])) / (12.0 * step)
+                found[i] += (8.0 * apart(p1[i], m1[i]) - apart(p2[i], m2[i])) / (12.0 * step)
 
         if size(u) > _NOTHING:
             add(lambda e: self.moved(e * u), _STEP / size(u))

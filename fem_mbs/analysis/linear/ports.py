@@ -86,7 +86,7 @@ def directions(compiled: CompiledModel, name: str) -> np.ndarray:
     for base in compiled.model.building.shakings:
         if name == base.name:
             for index in base.functions.values():
-                out[index] = compiled.functions[index].factor  # type: ignore[attr-defined]
+                out[index] = compiled.functions[index].factor
     return out
 
 

@@ -18,7 +18,7 @@ from fem_mbs.system.blocks import Block
 if TYPE_CHECKING:
     from fem_mbs.analysis.linear.linearised import Linearised
 
-__all__ = ["Reported"]
+__all__ = ["Reported", "apart"]
 
 #: Of shapes in figures: largest displacement over the size of the model.
 _SHAPE = 0.1
@@ -154,7 +154,7 @@ class Reported:
             with_loads = self.linear.outputs(self.state, outputs, self.linear.level(mask, values, weight))
             without = self.linear.outputs(self.state, outputs)
             for i, table in changes.items():
-                self._place(out, i, table + with_loads[i] - without[i])
+                self._place(out, i, table + apart(with_loads[i], without[i]))
         found["out"], stored = out, np.zeros(base["energy"].size)
         if energy:
             plain = self.linear.here
@@ -201,6 +201,11 @@ class Reported:
         out[:, :dim] = self.base["Q"][system.offset[: len(out), None] + np.arange(dim)] - system.nodes.x
         out[np.flatnonzero(system.nodes.rotational), 3:] = self.base["rotation"]
         return out
+
+
+def apart(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return a - b; zero where one of them is infinite, as the gap of parts that are not near."""
+    return np.subtract(a, b, out=np.zeros(a.shape), where=np.isfinite(a) & np.isfinite(b))
 
 
 def _rotation_rates(turned: np.ndarray, phi: np.ndarray) -> np.ndarray:

@@ -139,7 +139,8 @@ class Options(About):
     amplitudes: Any = key(
         _table("numbers"),
         "values that the functions of loads have as amplitudes, by their names (of gravity: a factor; of what is given "
-        "by an acceleration or speed: of that); of those it does not name the function's value at `time`",
+        "by an acceleration or speed: of that; of a centrifugal load: of the square of the speed); "
+        "of those it does not name the function's value at `time`",
         None,
     )
     phases: Any = key(

@@ -10,7 +10,6 @@ course are one function of time with a factor each (`courses`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import field
 from math import factorial
 from typing import Any
 
@@ -85,7 +84,7 @@ class Reached(TimeFunction):
 
     t: np.ndarray
     value: np.ndarray
-    order: int = field()  # without a default, which that of its base has
+    order: int
     place: float
     speed: float = 0.0
 

@@ -144,7 +144,7 @@ class CyclicSymmetry(Declaration):
         tolerance: [m] within which the faces must meet after the turn; None: 1/20 of the size of the nearest facet.
 
     What has a direction across the axis in space (weight, base excitation, another centrifugal axis) is refused.  Nodes
-    on the axis belong to a face, with their share of what the wheel has there.
+    on the axis should be named in a face, with their share of what the wheel has there; else each sector has its own.
 
     Raises:
         ModelError: the faces do not meet, or another cyclic symmetry has other sectors or another axis.
@@ -300,8 +300,8 @@ def _add_equations(building: Building, owner: Owner, faces: CyclicFaces) -> None
 
 
 def check_sectors(building: Building, gravity: np.ndarray, used: np.ndarray) -> None:
-    """Refuse what cannot be equal in all sectors: accelerations across the axis, which would turn from sector to
-    sector, and a node on the axis that belongs to no face, of which each sector would have one of its own.
+    """Refuse accelerations across the axis, which would turn from sector to sector, and warn of nodes on the axis that
+    belong to no face, of which each sector has one of its own.
 
     Args:
         gravity: (dimension,) [m/s^2].
@@ -333,13 +333,15 @@ def check_sectors(building: Building, gravity: np.ndarray, used: np.ndarray) -> 
     middle[np.concatenate([f.on_axis for f in building.cyclic])] = False
     middle[[node for node in held if held[node] >= building.dimension]] = False
     own = np.flatnonzero(middle).tolist()
-    if own:
-        raise ModelError(
-            f'node "{building.node_name(own[0])}" is on the axis and in neither face: each sector would have one of '
-            "its own there",
-            owner=Owner("Cyclic symmetry", faces.name), key="face",
-            remedy="name it in face too, with its share of what the wheel has there",
-        )  # fmt: skip
+    if not own:
+        return
+    owner, name = Owner("Cyclic symmetry", faces.name), building.node_name(own[0])
+    told = (
+        f'{owner}: node "{name}" is on the axis and in neither face, so that each sector has one of its own there; '
+        "name it in face too, with its share of what the wheel has there"
+    )
+    if told not in building.warnings:
+        building.warnings.append(told)
 
 
 def _away(x: np.ndarray, axis: np.ndarray, point: np.ndarray) -> np.ndarray:
