@@ -46,7 +46,7 @@ def test_works_of_static_steps_have_no_derivatives():
 
 @pytest.mark.parametrize("vary", ["all", ["push"]])
 def test_the_weight_that_does_not_act_yet_has_no_derivative(vary):
-    """At the start of a static step the load factor is zero, and so is the energy of the weight, whatever the height."""
+    """At the start of a static step the load factor is zero, and so is the energy of the weight."""
 
     def hung(g):
         m = Model(2, gravity=(0.0, -g))
