@@ -80,8 +80,17 @@ class Initial(Declaration):
     def build(self, building: Building) -> None:
         owner = Owner("Initial velocity")
         if self.method is not None:
+            if building.initial_method not in ("auto", self.method):
+                raise ModelError(
+                    f'method = "{self.method}", but another one says "{building.initial_method}"', owner=owner,
+                    key="method", value=self.method, remedy="give one method for all",
+                )  # fmt: skip
             building.initial_method = self.method
+        if self.centre is not None and self.spin is None:
+            raise ModelError("centre belongs to a spin", owner=owner, key="centre", remedy="add spin, or remove it")
         if self.velocity is None and self.spin is None:
+            if self.on != "all" or self.method is None:
+                raise ModelError("it gives no velocity", owner=owner, remedy="add velocity or spin, or remove it")
             return
         nodes = building.each_of(self.on, owner, frames=True)
         x = building.positions[nodes]
@@ -122,7 +131,7 @@ class Initial(Declaration):
             w = np.zeros((len(nodes), 3)) + (0.0 if self.spin is None else building.vector(self.spin, owner, "spin"))
             if self.centre is not None:
                 v = v + np.cross(w, x - building.vector(self.centre, owner, "centre"))
-        building.initial_velocities.append(InitialVelocity(nodes, v, w))
+        building.initial_velocities.append(InitialVelocity(nodes, v, w, self.centre is not None))
 
 
 @dataclass(frozen=True, eq=False)

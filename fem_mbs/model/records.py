@@ -40,11 +40,15 @@ class Body:
 
 @dataclass(frozen=True)
 class InitialVelocity:
-    """Velocities of some nodes at the start: v = velocity + spin x (x - centre), per node or the same for all."""
+    """Velocities of some nodes at the start: v = velocity + spin x (x - centre), per node or the same for all.
+
+    ``centred``: the spin turns the nodes about a point, which ``velocity`` contains.
+    """
 
     nodes: np.ndarray
     velocity: np.ndarray
     spin: np.ndarray
+    centred: bool = False
 
 
 @dataclass(frozen=True)

@@ -229,7 +229,7 @@ def test_motion_does_not_depend_on_the_axes():
         part = rod(3, modes=4, height=0.004)
         m = Model(dimension=3)
         m.reduced_part("a", part, rotation=S.as_rotvec())
-        m.initial(on="a:right", velocity=S.apply((0.0, 3.0, 2.0)))
+        m.initial(on="a", velocity=S.apply((0.0, 3.0, 2.0)))
         m.initial(spin=S.apply((1.0, 4.0, 2.0)))
         m.sensor("tip", "position", on="a:right")
         m.transient_step(duration=0.5, h=0.01)

@@ -42,3 +42,30 @@ def test_works_of_static_steps_have_no_derivatives():
     for name in ("work", "of drive"):
         assert abs(found.solution.sensor(name, 0).values[-1, 0]) > 0.1
         assert np.isnan(found.solution.sensitivity(name, "stiffness", 0).values[-1, 0])
+
+
+@pytest.mark.parametrize("vary", ["all", ["push"]])
+def test_the_weight_that_does_not_act_yet_has_no_derivative(vary):
+    """At the start of a static step the load factor is zero, and so is the energy of the weight."""
+
+    def hung(g):
+        m = Model(2, gravity=(0.0, -g))
+        m.node("n", (1.0, 0.5))
+        m.point_mass("mass", "n", 2.0)
+        for c, k in (("x", 100.0), ("y", 50.0)):
+            m.nodal_spring(c, "n", c, k)
+        m.force("push", "n", (1.0, 0.0))
+        m.sensor("energy", "energy")
+        m.static_step(increments=2, vary=vary)
+        m.static_step(increments=1, vary=["gravity"], name="weight")
+        return m
+
+    found = sensitivities(hung, {"g": 3.0})
+
+    def slope(factor):  # of -m g (y + u) + k u^2/2 with m g = k u, the weight multiplied by the factor
+        return 2.0 * factor * 0.5 - factor**2 * 2.0**2 * 3.0 / 50.0
+
+    levels = [0.0, 0.5, 1.0] if vary == "all" else [0.0, 0.0, 0.0]
+    np.testing.assert_allclose(found.series("static.energy", "g").values[:, 0], [*map(slope, levels)], atol=1e-8)
+    levels = [levels[-1], 1.0]
+    np.testing.assert_allclose(found.series("weight.energy", "g").values[:, 0], [*map(slope, levels)], atol=1e-8)

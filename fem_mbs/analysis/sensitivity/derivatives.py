@@ -217,6 +217,8 @@ class Derivatives:
                 loading.factors = self.context.loading.factors
             return loading.functions()
 
+        # the row of the start has the level of the weight that the step begins with
+        self.follower.arrays.dctl[:, C.GX : C.GZ + 1] = self.context.loading.weight * self.changes.weight
         self.follower.begin(stepping, self._of_each(functions))
         stepping.follower = None  # its increments are no steps in time
         self.owner = step.owner

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csr_matrix, diags, hstack, lil_matrix, vstack
 
+from fem_mbs.analysis.start.given import check_effects, given_velocities
 from fem_mbs.analysis.start.redundancy import constraint_labels
 from fem_mbs.analysis.start.running import rolling_velocities, run_of
 from fem_mbs.analysis.start.states import state_rates
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Spin", "check_start", "consistent_velocities", "constrained", "constraint_error", "function_jets",
-    "given_velocities", "initial_accelerations", "multiplier_scales", "multipliers_of", "start_rule", "started",
+    "initial_accelerations", "multiplier_scales", "multipliers_of", "start_rule", "started",
 ]  # fmt: skip
 
 _EPS_MASS = 1e-8  # weight of the kinetic energy among least strain rates: decides what strains do not
@@ -185,23 +186,6 @@ def constrained(W: csr_matrix, G: csr_matrix, columns: csr_matrix | None = None)
         ) from None
 
 
-def given_velocities(compiled: CompiledModel) -> np.ndarray:
-    """Return velocities that the model file or the builder gives, over all dofs, rotations as spatial spins."""
-    model, system = compiled.model, compiled.system
-    v = np.zeros(system.n_dof)
-    dim, nrot = system.dimension, system.rotation_dofs
-    for entry in model.initial_velocities:
-        base = system.offset[entry.nodes]
-        for i in range(dim):
-            np.add.at(v, base + i, entry.velocity[:, i])
-        turning = system.nodes.rotational[entry.nodes]
-        spin = entry.spin.reshape(len(entry.nodes), -1)
-        for i in range(nrot):
-            np.add.at(v, base[turning] + dim + i, spin[turning, i])
-    v[system.offset[model.building.path_nodes]] = 0.0  # coordinates along lines are no places
-    return v
-
-
 def _spinning(system: Compiled, state: S.State, spin: Spin) -> np.ndarray:
     """Return velocities omega x r and spins omega, over all dofs, at the present positions."""
     v = np.zeros(system.n_dof)
@@ -344,6 +328,8 @@ def consistent_velocities(
     # (what a projection leaves of velocities is round-off of them)
     before, more = float(np.abs(wanted).max(initial=0.0)) if current else 0.0, run.names if run is not None else []
     _check_velocities(compiled, G, g_t, v, rates, held, before, more)
+    if run is None and spin is None and not current:
+        check_effects(compiled, v, wanted, start.M.diagonal()[:first], method)
     changed = np.abs(v - wanted)
     changed[system.offset[model.building.path_nodes]] = 0.0  # whose rates nobody gives
     change = float(changed.max(initial=0.0)) if given else 0.0

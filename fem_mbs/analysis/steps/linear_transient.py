@@ -182,7 +182,8 @@ class LinearTransient(StepKind):
         from fem_mbs.analysis.linear.rows import LinearRows
         from fem_mbs.analysis.linear.transient import LinearTransient
         from fem_mbs.analysis.solution import ENERGY_COLUMNS, energy_range, relative_error
-        from fem_mbs.analysis.start.initial import consistent_velocities, given_velocities
+        from fem_mbs.analysis.start.given import given_velocities
+        from fem_mbs.analysis.start.initial import consistent_velocities
 
         options = step.options
         linear = context.linear.at(

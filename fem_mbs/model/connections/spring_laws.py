@@ -226,6 +226,11 @@ def spring_law(
         raise ModelError(
             "stop_stiffness and stop_damping belong to stops", owner=owner, remedy="add stops = [lower, upper]"
         )
+    if table is None and interpolation != "linear":
+        raise ModelError(
+            f'interpolation = "{interpolation}" belongs to a table', owner=owner, key="interpolation",
+            value=interpolation, remedy="add table, or remove it",
+        )  # fmt: skip
     others = {"table": table, "damping_table": damping_table, "stops": stops, "cubic": cubic, "preload": preload}
     flowing = {"yield_force": yield_force, "hardening": hardening, "exponent": exponent, "unloading": unloading}
     if sliders is not None:

@@ -140,7 +140,14 @@ def _one_copy(
                 changes[name] = c.reference(getattr(d, name), _NAMED_KEYS[name])
         if isinstance(d, SensorRequest) and isinstance(changes.get("on"), str):
             changes["on"] = c.reference(d.on, tuple(names))  # type: ignore[attr-defined]
-        changes |= moved(d, c)
+        try:
+            changes |= moved(d, c)
+        except (ValueError, IndexError, TypeError):  # numbers of a shape that its own check refuses
+            raise ModelError(
+                f"{d.thing}: a vector or matrix of it has the wrong number of values",
+                owner=copy.thing,
+                remedy="correct it; then it can be copied",
+            ) from None
         if _name(d):  # most supports have none
             changes["name"] = rename(_name(d))
             if changes["name"] in taken:

@@ -36,6 +36,7 @@ def _gonthier(e: float) -> float:
     return float(brentq(lambda c: np.log1p(c) - np.log1p(-c * e) - c * (1.0 + e), least, (1.0 - 1e-14) / e, xtol=1e-15))
 
 
+_HERTZ = 1.5  # exponent of the penetration
 #: Restitution models -> the factor of y'/y'_0 (or the share of the penetration that stays) by the coefficient e.
 _RESTITUTION = {
     "gonthier": ("restitution", _gonthier),
@@ -116,7 +117,7 @@ class Contact(TouchingPairs):
         unit="m",
     )
     stiffness: float | None = key(NUMBER, "K of K y^exponent", None, shows="none", kw_only=True, unit="N/m^exponent")
-    exponent: float = key(NUMBER, "of the penetration; 1.5: Hertz", 1.5, kw_only=True)
+    exponent: float = key(NUMBER, "of the penetration; 1.5: Hertz", _HERTZ, kw_only=True)
     modulus: float | None = key(
         NUMBER, "instead: effective modulus of both materials, for Hertz's stiffness", None, shows="none",
         kw_only=True, unit="Pa",
@@ -196,6 +197,16 @@ class Contact(TouchingPairs):
             found = "no normal force" if not said else f"{' and '.join(said)}, which exclude each other"
             raise ModelError(f"it has {found}", owner=owner, remedy="give one of stiffness, modulus and table")
         exponent = building.number(self.exponent, owner, "exponent", 1.0)
+        if self.table is not None and exponent != _HERTZ:
+            raise ModelError(
+                "exponent belongs to a stiffness", owner=owner, key="exponent", value=exponent,
+                remedy="remove it: a table has its own curve",
+            )  # fmt: skip
+        if self.restitution is None and self.restitution_model != "gonthier":
+            raise ModelError(
+                "restitution_model belongs to restitution", owner=owner, key="restitution_model",
+                value=self.restitution_model, remedy="add restitution, or remove it",
+            )  # fmt: skip
         rows = np.zeros((0, 6))
         stiffness = 0.0
         if self.table is not None:
@@ -229,7 +240,7 @@ class Contact(TouchingPairs):
 
     def _hertz(self, building: Building, owner: Owner) -> float:
         modulus = building.number(self.modulus, owner, "modulus", 0.0, strict=True)
-        if building.dimension == 2 or self.surface not in ("plane", "sphere") or self.exponent != 1.5:
+        if building.dimension == 2 or self.surface not in ("plane", "sphere") or self.exponent != _HERTZ:
             raise ModelError(
                 "modulus is for balls on planes and spheres in space, with the exponent 1.5", owner=owner,
                 key="modulus", remedy="give stiffness",
