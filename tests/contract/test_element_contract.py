@@ -227,10 +227,11 @@ class State:
         self._call(self.type.force, job, e0, e1, fe, ke)
         return (fe, ke) if job == TANGENT else fe
 
-    def report(self, job):
+    def report(self, job, e0=0, e1=None):
+        e1 = self.n if e1 is None else e1
         width = N_LEDGER if job == LEDGER else max(1, len(self.type.outputs))
-        fe = np.zeros((self.n, width))
-        self._call(self.type.report, job, 0, self.n, fe, np.empty((0, 0, 0)))
+        fe = np.zeros((e1 - e0, width))
+        self._call(self.type.report, job, e0, e1, fe, np.empty((0, 0, 0)))
         return fe
 
     def _call(self, kernel, job, e0, e1, fe, ke):
@@ -857,10 +858,11 @@ def test_contract_block(subject):
     assert np.array_equal(part[1], ke[1:last])
     one = s.one_state()
     assert all(np.isfinite(a).all() for a in one.force(TANGENT))
-    assert np.isfinite(s.report(LEDGER)).all()
-    assert np.isfinite(s.report(OUTPUT)).all()
-    assert np.isfinite(one.report(LEDGER)).all()
-    assert np.isfinite(one.report(OUTPUT)).all()
+    for state in (s, one):
+        for job in (LEDGER, OUTPUT):
+            whole = state.report(job)
+            assert np.isfinite(whole).all()
+            assert np.array_equal(state.report(job, 1, last), whole[1:last])
 
 
 @subjects()
