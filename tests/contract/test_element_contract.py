@@ -887,6 +887,18 @@ def test_contract_elements_of_a_block_differ(subject):
                 assert np.array_equal(alone.report(job)[0], rows[e], equal_nan=True)
 
 
+@subjects(lambda s: s.python and ".contact." in s.type.force.__module__)
+def test_contract_contacts_of_a_block_are_open_or_closed(subject):
+    """What is far away has no force, whatever the element before it in the block has."""
+    s = subject.state(np.random.default_rng(9), n=2)
+    last = s.dof[1, (s.type.ends - 1) * s.type.end_dofs :][: s.type.dimension]
+    s.Q[:, last] += 1e3
+    fe, ke = s.force(TANGENT)
+    alone = s.only(1).force(TANGENT)
+    assert np.array_equal(fe[1], alone[0][0])
+    assert np.array_equal(ke[1], alone[1][0])
+
+
 def may_stand_on_the_ground(subject):
     """Return whether an end can be the ground: the element has another one, no inertia and no shape of its own."""
     return subject.type.ends > 1 and not subject.type.inertia and subject.case.reference is None
