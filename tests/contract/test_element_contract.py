@@ -887,6 +887,16 @@ def test_contract_elements_of_a_block_differ(subject):
                 assert np.array_equal(alone.report(job)[0], rows[e], equal_nan=True)
 
 
+@subjects(lambda s: s.python and any(f".{kind}." in s.type.force.__module__ for kind in ("shells", "solids", "beams")))
+def test_contract_stresses_of_two_state_rules_do_not_look_at_velocities(subject):
+    """Strain rates of damping are differences of strains over the step."""
+    rng = np.random.default_rng(9)
+    s = subject.state(rng)
+    found = s.report(OUTPUT)
+    s.V += rng.normal(size=s.V.shape)
+    assert np.array_equal(s.report(OUTPUT), found)
+
+
 @subjects(lambda s: s.python and ".contact." in s.type.force.__module__)
 def test_contract_contacts_of_a_block_are_open_or_closed(subject):
     """What is far away has no force, whatever the element before it in the block has."""
