@@ -214,9 +214,6 @@ class Runs:
         names = sorted({test for chosen in tests.values() for test, _ in chosen})
 
         def task(session: Session) -> None:
-            if self.compiled:
-                for name in self._warming(session, names):
-                    session.run(name, 60.0)
             for m in left:
                 if self.results().get(m.name) == former.get(m.name):
                     here = [t for t in tests[m.name] if t[0] in session.items]
@@ -263,11 +260,6 @@ class Runs:
                 budget -= seconds
         return found
 
-    @staticmethod
-    def _warming(session: Session, names: list[str]) -> list[str]:
-        """Return a test of each file, after which this process holds most compiled kernels."""
-        return list({name.partition("::")[0]: name for name in names if name in session.items}.values())
-
     def _try(self, session: Session, m: Mutant, tests: list[tuple[str, float]]) -> None:
         began = time.monotonic()
         if not tests:
@@ -283,17 +275,14 @@ class Runs:
         )  # fmt: skip
 
     def _tried(self, session: Session, m: Mutant, tests: list[tuple[str, float]]) -> Outcome:
-        """Try a mutant; a test that was not known to pass must pass without the mutant."""
+        """Try a mutant; a test that was not known to pass, or whose process has ended, must pass without the mutant."""
         while tests:
             outcome = session.try_mutant(m, tests)
             if outcome is None:
                 break
             usual = dict(tests).get(outcome[1], 0.0)
-            if (
-                outcome[1] in self.reach.seconds
-                or not outcome[1]
-                or session.try_mutant(None, [(outcome[1], usual)]) is None
-            ):
+            surely = outcome[1] in self.reach.seconds and outcome[0] != "crashed"
+            if surely or not outcome[1] or session.try_mutant(None, [(outcome[1], usual)]) is None:
                 return outcome
             tests = [test for test in tests if test[0] != outcome[1]]
         return "survived", "", ""
