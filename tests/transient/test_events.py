@@ -10,6 +10,7 @@ import pytest
 from places import SCHEMA
 
 from fem_mbs import Model, ModelError, run, solve
+from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.modelfile.read import load_model
 
 G = 9.81
@@ -461,3 +462,20 @@ def test_short_steps_before_events_have_the_forces_and_accelerations_of_long_one
         there = np.column_stack([np.interp(mine.t[3:-2], other.t[1:], y) for y in other.values[1:].T])
         # forces change by 1 % in a step
         np.testing.assert_allclose(mine.values[3:-2], there, atol=0.015 * np.abs(there).max())
+
+
+def test_a_value_that_falls_in_one_chunk_and_rises_in_a_later_one(monkeypatch):
+    """1 + sin(t)/2 falls through 1 at pi, which is not awaited, and rises through it at 2 pi; chunks of 16 steps."""
+    monkeypatch.setattr(Stepping, "chunk_length", lambda self, *given: 1)
+    h = 0.05
+    m = Model(2)
+    m.node("p", (1.0, 0.0))
+    m.point_mass("mass", "p", 1.0)
+    m.spring("s", "p", "ground", 1.0, point_b=(0.0, 0.0))
+    m.fix("p", "y")
+    m.initial("p", velocity=(0.5, 0.0))
+    m.sensor("place", "position", on="p")
+    m.event("rises", "place.x", 1.0, "rising")
+    m.transient_step(10.0, h, frames=0)
+    ((_, time),) = happened(solve(m))
+    assert time == pytest.approx(2.0 * np.pi * (1.0 + h**2 / 12.0), rel=1e-5)  # the lag of the mid-point rule
