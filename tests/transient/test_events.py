@@ -479,3 +479,19 @@ def test_a_value_that_falls_in_one_chunk_and_rises_in_a_later_one(monkeypatch):
     m.transient_step(10.0, h, frames=0)
     ((_, time),) = happened(solve(m))
     assert time == pytest.approx(2.0 * np.pi * (1.0 + h**2 / 12.0), rel=1e-5)  # the lag of the mid-point rule
+
+
+def test_a_driver_goes_on_from_where_it_is():
+    """The function that it follows after the event begins with 0.3, which is no jump of the driver."""
+    m = Model(2)
+    m.node("p", (0.0, 0.0))
+    m.point_mass("mass", "p", 1.0)
+    m.fix("p", "y")
+    m.motion("drive", "p", "x", "t")
+    m.sensor("place", "position", on="p")
+    m.event("faster", "place.x", 0.5, "rising", "switch", "drive", "0.3 + 2*t")
+    m.transient_step(1.0, 0.05, frames=0)
+    solution = solve(m)
+    t = solution.steps[-1].time
+    exact = np.where(t < 0.5, t, 0.5 + 2.0 * (t - 0.5))
+    assert solution.sensor("place").values[:, 0] == pytest.approx(exact, abs=1e-9)
