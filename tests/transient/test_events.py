@@ -464,21 +464,24 @@ def test_short_steps_before_events_have_the_forces_and_accelerations_of_long_one
         np.testing.assert_allclose(mine.values[3:-2], there, atol=0.015 * np.abs(there).max())
 
 
-def test_a_value_that_falls_in_one_chunk_and_rises_in_a_later_one(monkeypatch):
-    """1 + sin(t)/2 falls through 1 at pi, which is not awaited, and rises through it at 2 pi; chunks of 16 steps."""
+def test_a_value_that_rises_in_the_first_step_of_a_chunk(monkeypatch):
+    """1 + sin(wt)/2 falls through 1 at half a period, which is not awaited, and rises through it at the end of the
+    period: in the first step after 8 chunks of 16 steps."""
     monkeypatch.setattr(Stepping, "chunk_length", lambda self, *given: 1)
     h = 0.05
+    period = 128.5 * h
+    omega = 2.0 * np.pi / period
     m = Model(2)
     m.node("p", (1.0, 0.0))
     m.point_mass("mass", "p", 1.0)
-    m.spring("s", "p", "ground", 1.0, point_b=(0.0, 0.0))
+    m.spring("s", "p", "ground", omega**2, point_b=(0.0, 0.0))
     m.fix("p", "y")
-    m.initial("p", velocity=(0.5, 0.0))
+    m.initial("p", velocity=(0.5 * omega, 0.0))
     m.sensor("place", "position", on="p")
     m.event("rises", "place.x", 1.0, "rising")
     m.transient_step(10.0, h, frames=0)
     ((_, time),) = happened(solve(m))
-    assert time == pytest.approx(2.0 * np.pi * (1.0 + h**2 / 12.0), rel=1e-5)  # the lag of the mid-point rule
+    assert time == pytest.approx(period * (1.0 + (omega * h) ** 2 / 12.0), rel=1e-5)  # the lag of the mid-point rule
 
 
 def test_a_driver_goes_on_from_where_it_is():
