@@ -227,10 +227,11 @@ class State:
         self._call(self.type.force, job, e0, e1, fe, ke)
         return (fe, ke) if job == TANGENT else fe
 
-    def report(self, job):
+    def report(self, job, e0=0, e1=None):
+        e1 = self.n if e1 is None else e1
         width = N_LEDGER if job == LEDGER else max(1, len(self.type.outputs))
-        fe = np.zeros((self.n, width))
-        self._call(self.type.report, job, 0, self.n, fe, np.empty((0, 0, 0)))
+        fe = np.zeros((e1 - e0, width))
+        self._call(self.type.report, job, e0, e1, fe, np.empty((0, 0, 0)))
         return fe
 
     def _call(self, kernel, job, e0, e1, fe, ke):
@@ -857,10 +858,11 @@ def test_contract_block(subject):
     assert np.array_equal(part[1], ke[1:last])
     one = s.one_state()
     assert all(np.isfinite(a).all() for a in one.force(TANGENT))
-    assert np.isfinite(s.report(LEDGER)).all()
-    assert np.isfinite(s.report(OUTPUT)).all()
-    assert np.isfinite(one.report(LEDGER)).all()
-    assert np.isfinite(one.report(OUTPUT)).all()
+    for state in (s, one):
+        for job in (LEDGER, OUTPUT):
+            whole = state.report(job)
+            assert np.isfinite(whole).all()
+            assert np.array_equal(state.report(job, 1, last), whole[1:last])
 
 
 @subjects()
@@ -883,6 +885,28 @@ def test_contract_elements_of_a_block_differ(subject):
             assert np.array_equal(b[0], ke[e], equal_nan=True)
             for job, rows in reports.items():
                 assert np.array_equal(alone.report(job)[0], rows[e], equal_nan=True)
+
+
+@subjects(lambda s: s.python and any(f".{kind}." in s.type.force.__module__ for kind in ("shells", "solids", "beams")))
+def test_contract_stresses_of_two_state_rules_do_not_look_at_velocities(subject):
+    """Strain rates of damping are differences of strains over the step."""
+    rng = np.random.default_rng(9)
+    s = subject.state(rng)
+    found = s.report(OUTPUT)
+    s.V += rng.normal(size=s.V.shape)
+    assert np.array_equal(s.report(OUTPUT), found)
+
+
+@subjects(lambda s: s.python and ".contact." in s.type.force.__module__)
+def test_contract_contacts_of_a_block_are_open_or_closed(subject):
+    """What is far away has no force, whatever the element before it in the block has."""
+    s = subject.state(np.random.default_rng(9), n=2)
+    last = s.dof[1, (s.type.ends - 1) * s.type.end_dofs :][: s.type.dimension]
+    s.Q[:, last] += 1e3
+    fe, ke = s.force(TANGENT)
+    alone = s.only(1).force(TANGENT)
+    assert np.array_equal(fe[1], alone[0][0])
+    assert np.array_equal(ke[1], alone[1][0])
 
 
 def may_stand_on_the_ground(subject):

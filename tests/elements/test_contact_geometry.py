@@ -129,6 +129,37 @@ def test_tubes_blend_points_and_lines_by_their_angle(angle, lengths, size):
         assert y[1:] == pytest.approx(REACH - np.array(gaps), abs=1e-12)
 
 
+def between_segments(a1, a2, b1, b2):
+    """Distance [m] of two segments that are not parallel."""
+    (x, y), *_ = np.linalg.lstsq(np.column_stack((a2 - a1, b1 - b2)), b1 - a1, rcond=None)
+    if 0.0 <= x <= 1.0 and 0.0 <= y <= 1.0:
+        return np.linalg.norm(a1 + x * (a2 - a1) - b1 - y * (b2 - b1))
+    ends = [from_segment(p, b1, b2) for p in (a1, a2)] + [from_segment(p, a1, a2) for p in (b1, b2)]
+    return min(ends)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_tubes_that_cross_touch_where_their_segments_are_nearest(size):
+    """Both inside, an end of one over the other, or two ends."""
+    rng = np.random.default_rng(11)
+    kinds = set()
+    for _ in range(60):
+        a1, a2, b1, b2 = rng.uniform(-1.0, 1.0, size=(4, 3))
+        a, b = a2 - a1, b2 - b1
+        if np.linalg.norm(np.cross(a, b)) ** 2 < (SINES[1] + 0.05) * (a @ a) * (b @ b):
+            continue
+        y, w = tube_pair(a1, a2, b1, b2, size=size)
+        distance = between_segments(a1, a2, b1, b2)
+        assert w == pytest.approx([1.0, 0.0, 0.0, 0.0, 0.0], abs=1e-9)
+        assert y[0] == pytest.approx(REACH - distance, abs=1e-9)
+        of_a, of_b = (
+            min(from_segment(p, *q) for p in e) <= distance + 1e-9
+            for e, q in (((a1, a2), (b1, b2)), ((b1, b2), (a1, a2)))
+        )
+        kinds.add((of_a, of_b))
+    assert kinds == {(False, False), (True, False), (False, True), (True, True)}
+
+
 # --- balls on surfaces -----------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("state", [0, 1])
 @pytest.mark.parametrize("dim", [2, 3])

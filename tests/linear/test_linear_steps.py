@@ -388,6 +388,27 @@ def test_accelerations_of_modes():
     np.testing.assert_allclose(found["sensor/a"][:, 0], exact, atol=1e-9 * omega * speed)
 
 
+def test_accelerations_of_modes_on_a_foot_that_moves():
+    """The equation of motion x'' = -w^2 (x - u) at each row, u = 0.3 t + 0.7 t^2."""
+    omega = 20.0
+    m = Model(3)
+    m.node("foot", [0.0, 0.0, 0.0])
+    m.node("end", [1.0, 0.0, 0.0])
+    m.point_mass("mass", "end", 2.0)
+    m.spring("spring", "foot", "end", stiffness=2.0 * omega**2)
+    m.fix("foot", ["y", "z"])
+    m.fix("end", ["y", "z"])
+    m.motion("shake", "foot", "x", "0.3*t + 0.7*t**2")
+    m.initial("end", velocity=[0.0, 0.0, 0.0], method="given")
+    m.sensor("x", "displacement", on="end")
+    m.sensor("a", "acceleration", on="end")
+    m.linear_transient_step(0.5, 0.1, modes=1)
+    found = solve(m).steps[0].series
+    t, x, a = found["time"][1:], found["sensor/x"][1:, 0], found["sensor/a"][1:, 0]
+    exact = -(omega**2) * (x - 0.3 * t - 0.7 * t * t)
+    np.testing.assert_allclose(a, exact, atol=1e-9 * np.abs(exact).max())
+
+
 def test_kinks_of_all_periods_divide_the_steps_of_modes():
     """A periodic push, whose kinks lie within the steps of all periods, is the same push written out."""
     found = []

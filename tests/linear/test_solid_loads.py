@@ -250,6 +250,14 @@ def test_traction_has_the_moments_of_the_area(face):
     assert np.allclose(weights @ X, area @ (shapes.shape_functions(face, p) @ X), rtol=1e-13)
 
 
+def test_areas_of_nodes_on_a_cone():
+    """A slanted edge about the axis: 2 pi L (2 r_1 + r_2)/6 and 2 pi L (r_1 + 2 r_2)/6, by linear shape functions."""
+    r, z = np.array((0.3, 0.8)), np.array((0.1, 0.7))
+    length, round_ = np.hypot(*(np.diff(r), np.diff(z))).item(), 2.0 * np.pi
+    weights = solid_loads.nodal_weights("line", np.column_stack((r, z))[None], round_, axisymmetric=True)[0]
+    assert weights == pytest.approx(round_ * length / 6.0 * np.array((2 * r[0] + r[1], r[0] + 2 * r[1])), rel=1e-13)
+
+
 # --- published benchmarks --------------------------------------------------------------------------------------------
 def _ellipses(s, t):
     """Points of NAFEMS LE1 and LE10: from the inner ellipse (2, 1) (s = 0) to the outer (3.25, 2.75), t = 0 on the y

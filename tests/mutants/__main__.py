@@ -3,6 +3,7 @@
 python -m tests.mutants reach [TESTS ...]              # once: which lines each test runs (hours)
 python -m tests.mutants seek --count 500 --seed 1      # or those of a few tests that are near to each mutant
 python -m tests.mutants try --count 500 --seed 1       # goes on where it was stopped
+python -m tests.mutants try TESTS ... --of TEXT        # mutants whose names contain a text, against these tests
 python -m tests.mutants table                          # results so far, in Markdown, and what survived
 """
 
@@ -38,9 +39,10 @@ def main() -> int:
     parser.add_argument("--most", type=float, default=4.0, help="reach, seek: seconds of the longest test that counts")
     parser.add_argument("--enough", type=int, default=2, help="seek: tests that run the lines of a mutant")
     parser.add_argument("--looks", type=int, default=24, help="seek: tests that are looked at for a mutant at most")
-    parser.add_argument("-k", default="", metavar="NAMES", help="reach, seek: as for pytest")
-    parser.add_argument("-m", metavar="MARKS", help='reach, seek: as for pytest (default: "not long" and "")')
+    parser.add_argument("-k", default="", metavar="NAMES", help="with TESTS: as for pytest")
+    parser.add_argument("-m", metavar="MARKS", help='as for pytest (default of reach: "not long")')
     parser.add_argument("--compiled", action="store_true", help="with compiled kernels, for modules without kernels")
+    parser.add_argument("--of", default="", metavar="TEXT", help="try TESTS: those whose names contain it")
     parser.add_argument("--survivors", action="store_true", help="try: those again that have survived")
     given = parser.parse_args()
     runs = Runs(Path(__file__).resolve().parents[2], given.folder, given.count, given.seed, given.compiled)
@@ -50,6 +52,8 @@ def main() -> int:
         return runs.find_reach(tests, given.most)
     if given.what == "seek":
         return runs.seek_reach(tests, given.most, given.enough, given.looks)
+    if given.what == "try" and given.tests:
+        return runs.try_against(tests, given.of)
     if given.what == "try":
         return runs.try_all(given.budget, given.survivors)
     return table(runs)

@@ -81,11 +81,10 @@ def table(runs: Runs) -> int:
         source = (runs.root / mutant.place.file).read_text(encoding="utf-8").splitlines()
         reason = next((r for r in reasons if r.explains(mutant, source)), None)
         count["survived"] += 1
-        if reason is not None:
-            count[reason.kind] += 1
-            continue
-        count["not reached" if result["ended"] == "not reached" else "unexplained"] += 1
-        unexplained.append((mutant, result))
+        count["not reached"] += result["ended"] == "not reached"
+        count[reason.kind if reason else "unexplained"] += 1
+        if reason is None:
+            unexplained.append((mutant, result))
     counts["all"] = sum(counts.values(), Counter())
     columns = ("not tried", "tried", "killed", "survived", *KINDS, "not reached", "unexplained")
     print(f"| package | {' | '.join(columns)} | killed of those that differ |")

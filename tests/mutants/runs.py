@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+import pickle
 import random
 import re
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -59,6 +61,7 @@ _KERNELS = re.compile(r"^\s*@(kernel|inner|inline)$", re.MULTILINE)
 
 #: Ends of mutants that are tried again.
 _AGAIN = ("survived", "not reached", "not applied")
+_UNKNOWN = 4.0  # seconds that a test takes whose lines are not recorded
 
 
 class Runs:
@@ -79,23 +82,32 @@ class Runs:
 
     @cached_property
     def sample(self) -> list[Mutant]:
-        """The mutants, groups after another; a change of a line exchanges those of this line only."""
+        """The mutants, groups after another; a change of a line exchanges those of this line only.
 
+        They are kept in the folder until a module changes.
+        """
+        sources = {
+            str(path.relative_to(self.root)): path.read_text(encoding="utf-8")
+            for folder in FOLDERS
+            for path in sorted((self.root / folder).rglob("*.py"))
+        }
+        digest = hashlib.sha256(repr((sources, self.count, self.seed)).encode()).hexdigest()[:16]
+        kept = self.folder / f"sample-{digest}.pickle"
+        if not kept.is_file():
+            kept.write_bytes(pickle.dumps(self._drawn(sources)))
+        return list(pickle.loads(kept.read_bytes()))
+
+    def _drawn(self, sources: Mapping[str, str]) -> list[Mutant]:
         def number(text: str) -> bytes:
             return hashlib.sha256(f"{self.seed} {text}".encode()).digest()
 
         total, chosen = sum(group.share for group in GROUPS), []
         for group in GROUPS:
-            found = [
-                place
-                for folder in group.folders
-                for path in sorted((self.root / folder).rglob("*.py"))
-                for place in places(str(path.relative_to(self.root)), path.read_text(encoding="utf-8"))
-            ]
+            found = [place for file, text in sources.items() if group_of(file) == group for place in places(file, text)]
             found.sort(key=lambda place: number(place.key))
             for place in found[: round(self.count * group.share / total)]:
                 variant = number(place.key)[-1] % place.count
-                chosen.append(mutant((self.root / place.file).read_text(encoding="utf-8"), place, variant))
+                chosen.append(mutant(sources[place.file], place, variant))
         return chosen
 
     @cached_property
@@ -202,9 +214,6 @@ class Runs:
         names = sorted({test for chosen in tests.values() for test, _ in chosen})
 
         def task(session: Session) -> None:
-            if self.compiled:
-                for name in self._warming(session, names):
-                    session.run(name, 60.0)
             for m in left:
                 if self.results().get(m.name) == former.get(m.name):
                     here = [t for t in tests[m.name] if t[0] in session.items]
@@ -214,6 +223,21 @@ class Runs:
             return 0
         files = list(dict.fromkeys(name.partition("::")[0] for name in names))
         return run_session(self.root, FOLDERS, files, task, None, self._temporary(), self.compiled)
+
+    def try_against(self, tests: list[str], text: str) -> int:
+        """Try the mutants that are not killed and whose names contain a text against given tests, whether their lines
+        are recorded or not; return the exit code of pytest."""
+        former = self.results()
+        left = [
+            m for m in self.sample if text in m.name and former.get(m.name, {"ended": _AGAIN[0]})["ended"] in _AGAIN
+        ]
+
+        def task(session: Session) -> None:
+            usual = [(name, self.reach.seconds.get(name, _UNKNOWN)) for name in session.items]
+            for m in left:
+                self._try(session, m, usual)
+
+        return run_session(self.root, FOLDERS, tests, task, None, self._temporary(), self.compiled) if left else 0
 
     def _siblings(self, session: Session, tests: list[tuple[str, float]], budget: float) -> list[tuple[str, float]]:
         """Return tests with the parameters of others, such as all of an element type, whose lines are not recorded.
@@ -236,11 +260,6 @@ class Runs:
                 budget -= seconds
         return found
 
-    @staticmethod
-    def _warming(session: Session, names: list[str]) -> list[str]:
-        """Return a test of each file, after which this process holds most compiled kernels."""
-        return list({name.partition("::")[0]: name for name in names if name in session.items}.values())
-
     def _try(self, session: Session, m: Mutant, tests: list[tuple[str, float]]) -> None:
         began = time.monotonic()
         if not tests:
@@ -256,17 +275,14 @@ class Runs:
         )  # fmt: skip
 
     def _tried(self, session: Session, m: Mutant, tests: list[tuple[str, float]]) -> Outcome:
-        """Try a mutant; a test that was not known to pass must pass without the mutant."""
+        """Try a mutant; a test that was not known to pass, or whose process has ended, must pass without the mutant."""
         while tests:
             outcome = session.try_mutant(m, tests)
             if outcome is None:
                 break
             usual = dict(tests).get(outcome[1], 0.0)
-            if (
-                outcome[1] in self.reach.seconds
-                or not outcome[1]
-                or session.try_mutant(None, [(outcome[1], usual)]) is None
-            ):
+            surely = outcome[1] in self.reach.seconds and outcome[0] != "crashed"
+            if surely or not outcome[1] or session.try_mutant(None, [(outcome[1], usual)]) is None:
                 return outcome
             tests = [test for test in tests if test[0] != outcome[1]]
         return "survived", "", ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -439,8 +441,10 @@ def test_problems_without_an_answer(way):
 def test_a_shift_on_an_eigenvalue(lanczos):
     n = 30
     M, K = np.eye(n), np.diag(np.arange(1.0, n + 1.0) ** 2)
-    with pytest.raises(AnalysisError, match="is an eigenvalue; move it"):
+    with pytest.raises(AnalysisError, match="is an eigenvalue; move it") as error:
         complex_modes(M, 0.0 * M, K, shift=3j)
+    (told,) = re.findall(r"the shift (\S+) is", str(error.value))
+    assert complex(told) == pytest.approx(3j)
     modes = complex_modes(M, 0.0 * M, K, count=1, near=3j)  # not given as a shift: moved beside it
     assert modes.values == pytest.approx(np.array([3j, -3j]))
 

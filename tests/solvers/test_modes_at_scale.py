@@ -128,6 +128,18 @@ def test_band(way, bar, monkeypatch, most):
     assert found.vectors.T @ (M @ found.vectors) == pytest.approx(np.eye(21), abs=1e-8)
 
 
+def test_a_band_above_zero_holds_no_rigid_motion(way):
+    """Two free bars of unequal springs: one motion each without strain."""
+    rng, n = np.random.default_rng(3), 280
+    change = diags([-np.ones(n - 1), np.ones(n - 1)], [0, 1], shape=(n - 1, n))
+    K = csr_matrix(block_diag([change.T @ diags(rng.uniform(0.1, 1.7, n - 1)) @ change for _ in range(2)]))
+    exact = np.linalg.eigvalsh(K.toarray())
+    for first in (2, 0):
+        band = (0.5 * exact[2], 0.5 * (exact[7] + exact[8])) if first else (0.0, 0.5 * (exact[7] + exact[8]))
+        found = real_modes(K, csr_matrix(identity(2 * n)), band=band)
+        assert found.values == pytest.approx(exact[first:8], rel=1e-8, abs=1e-12)
+
+
 def test_band_between_eigenvalues_holds_both(bar):
     K, M, exact = bar
     found = real_modes(K, M, band=(exact[4] * (1 + 1e-12), exact[9] * (1 - 1e-12)))

@@ -39,6 +39,20 @@ def test_loads_follow_time():
     assert s.steps[2].series["sensor/u"][0, 0] == pytest.approx(1.05, abs=1e-12)
 
 
+def test_frames_of_a_second_step_are_at_its_times():
+    m = Model(2)
+    m.node("a", (0.0, 0.0))
+    m.node("b", (1.0, 0.0))
+    m.spring("s", "a", "b", stiffness=10.0)
+    m.fix("a")
+    m.fix("b", ["y"])
+    m.force("f", "b", (1.0, 0.0))
+    for name in ("first", "second"):
+        m.static_step(increments=2, duration=0.8, name=name)
+    for start, step in zip((0.0, 0.8), solve(m).steps, strict=True):
+        assert step.frames["time"] == pytest.approx(start + np.array([0.0, 0.4, 0.8]))
+
+
 def test_motions_and_equations_follow_time():
     m = Model(2)
     for i, n in enumerate("ab"):

@@ -10,6 +10,7 @@ import pytest
 from places import SCHEMA
 
 from fem_mbs import Model, ModelError, run, solve
+from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.modelfile.read import load_model
 
 G = 9.81
@@ -461,3 +462,39 @@ def test_short_steps_before_events_have_the_forces_and_accelerations_of_long_one
         there = np.column_stack([np.interp(mine.t[3:-2], other.t[1:], y) for y in other.values[1:].T])
         # forces change by 1 % in a step
         np.testing.assert_allclose(mine.values[3:-2], there, atol=0.015 * np.abs(there).max())
+
+
+def test_a_value_that_rises_in_the_first_step_of_a_chunk(monkeypatch):
+    """1 + sin(wt)/2 falls through 1 at half a period, which is not awaited, and rises through it at the end of the
+    period: in the first step after 8 chunks of 16 steps."""
+    monkeypatch.setattr(Stepping, "chunk_length", lambda self, *given: 1)
+    h = 0.05
+    period = 128.5 * h
+    omega = 2.0 * np.pi / period
+    m = Model(2)
+    m.node("p", (1.0, 0.0))
+    m.point_mass("mass", "p", 1.0)
+    m.spring("s", "p", "ground", omega**2, point_b=(0.0, 0.0))
+    m.fix("p", "y")
+    m.initial("p", velocity=(0.5 * omega, 0.0))
+    m.sensor("place", "position", on="p")
+    m.event("rises", "place.x", 1.0, "rising")
+    m.transient_step(10.0, h, frames=0)
+    ((_, time),) = happened(solve(m))
+    assert time == pytest.approx(period * (1.0 + (omega * h) ** 2 / 12.0), rel=1e-5)  # the lag of the mid-point rule
+
+
+def test_a_driver_goes_on_from_where_it_is():
+    """The function that it follows after the event begins with 0.3, which is no jump of the driver."""
+    m = Model(2)
+    m.node("p", (0.0, 0.0))
+    m.point_mass("mass", "p", 1.0)
+    m.fix("p", "y")
+    m.motion("drive", "p", "x", "t")
+    m.sensor("place", "position", on="p")
+    m.event("faster", "place.x", 0.5, "rising", "switch", "drive", "0.3 + 2*t")
+    m.transient_step(1.0, 0.05, frames=0)
+    solution = solve(m)
+    t = solution.steps[-1].time
+    exact = np.where(t < 0.5, t, 0.5 + 2.0 * (t - 0.5))
+    assert solution.sensor("place").values[:, 0] == pytest.approx(exact, abs=1e-9)

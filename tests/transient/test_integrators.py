@@ -147,6 +147,22 @@ def test_accelerations_of_the_start(dimension):
     assert np.abs(after[:-1]).max() < 1e-9 * np.abs(before).max()
 
 
+def test_energies_of_elements_add_up_to_those_of_the_model():
+    """Of beams, which hold all mass; soft ones, so that a part of the energy is strain energy."""
+    m = Model(2)
+    m.section("rod", "circle", diameter=0.02)
+    m.material("rubber", E=5e5, nu=0.3, density=1000.0)
+    m.line("rod", (0.0, 0.0), (1.0, 0.5), 4)
+    m.beams("rod", "rod", "rod", material="rubber")
+    m.initial("rod", velocity=("-8*y", "8*x"), spin=8.0)
+    m.transient_step(0.1, 0.01, frames=10)
+    step = solve(m).steps[0]
+    strain, kinetic = step.ledger("strain"), step.ledger("kinetic")
+    assert strain.max() > 0.01 * kinetic.max()
+    assert step.frames["time"] == pytest.approx(step.time)
+    assert step.frames["rod/energy [J]"].sum(axis=1) == pytest.approx(kinetic + strain, rel=1e-6)  # single precision
+
+
 def test_generalised_alpha_damps_what_steps_do_not_resolve():
     """Bathe's stiff pendulum at the step size where Newmark's rule gains energy until it locks."""
     from fem_mbs.validation import crisfield_shi_1993_pendulum as bathe

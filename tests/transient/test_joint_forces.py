@@ -459,6 +459,31 @@ def two_bodies(dim, a="one", b="two", frame="first", damping=None, spin=3.0, **o
 
 
 @pytest.mark.parametrize("frame", ["first", "mean"])
+def test_damping_of_a_bushing_is_that_of_the_rates_of_its_displacements(frame):
+    """At the ends of steps of a one-state rule; differences of the rows give these rates to second order."""
+    stiffness = np.array([[300.0, 40.0, -20.0], [40.0, 200.0, 30.0], [-20.0, 30.0, 15.0]])
+    damping = np.array([[3.0, 0.4, 0.2], [0.4, 2.0, -0.3], [0.2, -0.3, 0.5]])
+    errors = []
+    for h in (2e-3, 1e-3):
+        model = Model(2)
+        model.body("one", (0.0, 0.0), 1.0, 0.1)
+        model.body("two", (0.3, 0.1), 2.0, 0.1)
+        model.bushing("mount", "one", "two", stiffness, damping=damping, point=(0.2, 0.05), rotation=0.4, frame=frame)
+        model.initial("one", velocity=(1.0, -0.5), spin=3.0)
+        names = ("force x", "force y", "moment", "displacement x", "displacement y", "angle")
+        for name in names:
+            model.sensor(name, "element", on="mount", quantity=name)
+        model.transient_step(0.04, h, frames=0, rule="newmark")
+        solution = solve(model)
+        rows = np.column_stack([solution.sensor(name).values[1:, 0] for name in names])
+        rates = (rows[2:, 3:] - rows[:-2, 3:]) / (2.0 * h)
+        force, displacements = rows[1:-1, :3], rows[1:-1, 3:]
+        errors.append(np.abs(force - displacements @ stiffness - rates @ damping).max() / np.abs(rates @ damping).max())
+    assert errors[0] < 0.01
+    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.15)
+
+
+@pytest.mark.parametrize("frame", ["first", "mean"])
 @pytest.mark.parametrize("dim", [2, 3])
 def test_bushing_conserves(dim, frame):
     """Energy and both momenta of two bodies in a coupled bushing; with damping the ledger."""
