@@ -111,9 +111,12 @@ def run(
 ) -> None:
     """Simulate a model and write its results."""
     from fem_mbs.analysis.distributed.backends import backend_named
+    from fem_mbs.solvers.memory import keep_freed
 
     distributed = backend_named(backend).distributed
     refuse_set(model, settings)
+    if not distributed:
+        keep_freed()
     if distributed and is_deck(model):
         raise InputError(f"{model}: a deck is not run distributed; write a model file (TOML) of it")
     if distributed and restart is not None:

@@ -1,0 +1,37 @@
+"""Memory of this process: whether arrays that are freed leave their pages to the next ones, or return them to the
+system.
+
+The allocator of Linux (glibc) gives every array of more than 128 kB to 32 MB pages of its own, which the system clears
+when they are first used: for parts of 1e5 dofs and more a tenth of the time of a run.  Other systems decide by
+themselves.
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+__all__ = ["keep_freed", "return_freed"]
+
+_TRIM_THRESHOLD, _MMAP_THRESHOLD, _MMAP_MAX = -1, -3, -4  # of mallopt
+
+
+def keep_freed() -> None:
+    """Let arrays that are freed leave their pages to the next ones, until the process ends.
+
+    Only for a process that ends with its analysis: it holds its largest memory up to then.
+    """
+    _set((_MMAP_MAX, 0), (_TRIM_THRESHOLD, -1))
+
+
+def return_freed() -> None:
+    """Let large arrays go back to the system when they are freed."""
+    _set((_MMAP_MAX, 65536), (_MMAP_THRESHOLD, 1 << 20), (_TRIM_THRESHOLD, 1 << 20))
+
+
+def _set(*values: tuple[int, int]) -> None:
+    import ctypes
+
+    with contextlib.suppress(AttributeError, OSError, TypeError):  # other systems than Linux with glibc
+        library = ctypes.CDLL(None)
+        for parameter, value in values:
+            library.mallopt(parameter, value)
