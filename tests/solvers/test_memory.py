@@ -11,9 +11,9 @@ import pytest
 CODE = """
 import resource
 import numpy as np
-from fem_mbs.solvers.memory import {0}
+from fem_mbs.solvers.memory import KEPT, keep_freed, return_freed
 
-{0}()
+{0}
 faults = []
 for _ in range(4):
     a = np.ones(8_000_000)  # 64 MB: beyond what the allocator keeps by itself
@@ -27,9 +27,10 @@ print(faults[-1] - faults[0])
 def test_freed_arrays_leave_their_pages():
     """Three more arrays of one size need no new pages; of 4 kB each they would be 47 000, of 2 MB 96."""
 
-    def faults(name):
-        done = subprocess.run([sys.executable, "-c", CODE.format(name)], check=True, capture_output=True, text=True)
+    def faults(call):
+        done = subprocess.run([sys.executable, "-c", CODE.format(call)], check=True, capture_output=True, text=True)
         return int(done.stdout)
 
-    assert faults("keep_freed") < 20
-    assert faults("return_freed") > 90
+    assert faults("keep_freed(KEPT)") < 20
+    assert faults("keep_freed(KEPT + 1)") > 90
+    assert faults("keep_freed(KEPT); return_freed()") > 90

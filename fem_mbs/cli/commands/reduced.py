@@ -102,13 +102,11 @@ def reduce_(
     """Reduce parts to their interfaces and a few modes, and write each to a file."""
     from fem_mbs.cli.reduce import reduce_files
     from fem_mbs.decks.notes import Accept
-    from fem_mbs.solvers.memory import keep_freed
 
     if stress and no_recovery:
         raise InputError("--stress and --no-recovery exclude each other; remove one")
     if rigid and average:
         raise InputError("--rigid and --average exclude each other; give NAME=rigid or NAME=average for single sets")
-    keep_freed()
     reduce_files(
         part, interface or [], "average" if average else "rigid" if rigid else None, output, material, thickness,
         output_console(), quiet, Accept.of(strict, allow), workers, scheduler, overwrite, method=method, modes=modes,
