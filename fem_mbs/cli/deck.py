@@ -34,6 +34,7 @@ def run_file(
     """
     from fem_mbs.cli.report import print_report
     from fem_mbs.model.fields import DisplayUnits, units_of_text
+    from fem_mbs.solvers.memory import keep_freed
 
     if restart is not None:
         raise ModelError(f"{path}: decks have no restart points; run it from its start")
@@ -42,6 +43,7 @@ def run_file(
     chosen = DisplayUnits.read(units_of_text(units), Owner("Units")) if units else None
 
     def told(converted: AnyConverted) -> None:
+        keep_freed(converted.model.n_nodes)
         if chosen is not None:
             converted.model.add(chosen)
         if quiet:

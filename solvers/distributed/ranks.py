@@ -5,8 +5,6 @@ No other module imports mpi4py.  Sums and gathers return the same bits on all ra
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import mmap
 import os
 import pickle
@@ -18,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from fem_mbs.errors import InputError
+from fem_mbs.solvers.memory import return_freed
 from fem_mbs.threads import share_processors
 
 __all__ = ["INSTALL", "SCRATCH", "Ranks", "libraries", "ranks", "scratch"]
@@ -35,9 +34,6 @@ SCRATCH = "MUMPS_OOC_TMPDIR"
 _COMMON, _ALIGNED = "/dev/shm", 64
 
 Found = TypeVar("Found")
-
-#: Parameters of mallopt(3).
-_TRIM_THRESHOLD, _MMAP_THRESHOLD, _MMAP_MAX = -1, -3, -4
 
 
 @cache
@@ -58,7 +54,7 @@ def libraries() -> tuple[Any, Any, Any]:
         from slepc4py import SLEPc
     except ImportError as error:
         raise InputError(f"the backend petsc needs petsc4py, slepc4py and mpi4py ({error}); {INSTALL}") from None
-    _return_memory()
+    return_freed()  # Open MPI has switched it off: factors of one matrix would keep memory while the next are made
     if not PETSc.Sys.hasExternalPackage("mumps"):
         raise InputError(f"the backend petsc needs a PETSc with MUMPS, which this one has not; {INSTALL}")
     if np.dtype(PETSc.ScalarType).kind == "c":
@@ -79,17 +75,6 @@ def scratch() -> str | None:
             "keep factors in memory"
         )
     return folder or None
-
-
-def _return_memory() -> None:
-    """Let large arrays go back to the system when they are freed, which Open MPI has switched off.
-
-    The factors of one matrix would keep their memory while those of the next are made.
-    """
-    with contextlib.suppress(AttributeError, OSError):  # other systems than Linux with glibc
-        library = ctypes.CDLL(None)
-        for parameter, value in ((_MMAP_MAX, 65536), (_MMAP_THRESHOLD, 1 << 20), (_TRIM_THRESHOLD, 1 << 20)):
-            library.mallopt(parameter, value)
 
 
 class Ranks:
