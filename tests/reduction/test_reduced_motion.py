@@ -167,7 +167,6 @@ def chain(dim, steps, h=0.005, cutoff=450.0, moments=True):
     )  # fmt: skip
     m.joint("pin", "spherical" if dim == 3 else "pin", "a:right", "b:left")
     m.initial(spin=7.0 if dim == 2 else (3.0, 4.0, 7.0), velocity=along(dim, 1.0, 2.0, 3.0))
-    m.initial(on="b:right", velocity=along(dim, 4.0, -8.0, 3.0))
     m.transient_step(duration=steps * h, h=h)
     return m
 
