@@ -157,9 +157,10 @@ class Model(MadeCalls, Shown):
     def building(self) -> Building:
         """The arrays of the model, made anew from what was accepted after a call was refused."""
         if self._building is None:
-            self._building = Building(self._dimension)
+            building = Building(self._dimension)
             for make in self._made_by:
-                make(self._building)
+                make(building)
+            self._building = building  # whole: who interrupts this gets no part of it
         return self._building
 
     def amend(self, change: Callable[[Building], Any]) -> None:

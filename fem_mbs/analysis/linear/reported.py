@@ -204,7 +204,7 @@ class Reported:
 
 
 def apart(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return a - b; zero where one of them is infinite, as the gap of parts that are not near."""
+    """Return a - b.  It is zero where one of them is infinite: the gap of parts that are not near each other."""
     return np.subtract(a, b, out=np.zeros(a.shape), where=np.isfinite(a) & np.isfinite(b))
 
 

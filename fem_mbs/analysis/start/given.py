@@ -37,13 +37,13 @@ def _values(compiled: CompiledModel, entry: InitialVelocity) -> tuple[np.ndarray
 
 
 def check_effects(compiled: CompiledModel, v: np.ndarray, wanted: np.ndarray, mass: np.ndarray, method: str) -> None:
-    """Refuse given velocities none of which has an effect.
+    """Refuse initial velocities that have no effect.
 
     Args:
-        v: (n_dof,) velocities of the start.
-        wanted: (n_dof,) those of which they were made.
-        mass: (n_dof,) the diagonal of the mass matrix; a projection looks only at what has a mass.
-        method: which made them.
+        v: (n_dof,) consistent velocities of the start.
+        wanted: (n_dof,) given velocities, from which ``method`` made v.
+        mass: (n_dof,) the diagonal of the mass matrix.  A projection weighs velocities by their masses.
+        method: "strain-free", "projection" or "given".
 
     Raises:
         ModelError: naming a node.

@@ -300,8 +300,9 @@ def _add_equations(building: Building, owner: Owner, faces: CyclicFaces) -> None
 
 
 def check_sectors(building: Building, gravity: np.ndarray, used: np.ndarray) -> None:
-    """Refuse accelerations across the axis, which would turn from sector to sector, and warn of nodes on the axis that
-    belong to no face, of which each sector has one of its own.
+    """Refuse accelerations across the axis, which would turn from sector to sector.
+
+    Warn of nodes on the axis that belong to no face: each sector has its own copy of them.
 
     Args:
         gravity: (dimension,) [m/s^2].
