@@ -25,6 +25,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from fem_mbs.errors import InputError
 from fem_mbs.late import dataclass
 
 __all__ = [
@@ -306,11 +307,17 @@ def messages_in(units: Units | None) -> Iterator[None]:
 
 
 def in_units_of_model(function: F) -> F:
-    """Let messages of a function whose first argument is a model name the units of the model's base."""
+    """Let messages of a function whose first argument is a model name the units of the model's base.
+
+    The function raises InputError where that argument is no model.
+    """
 
     @wraps(function)
     def call(*args: Any, **options: Any) -> Any:
-        model = args[0] if args else options["model"]
+        model = args[0] if args else options.get("model")
+        if not hasattr(model, "shown_units"):
+            remedy = "fem_mbs.load_model reads a model file"
+            raise InputError(f"{function.__name__}() takes a model, not {model!r}", remedy=remedy)
         with messages_in(model.shown_units):
             return function(*args, **options)
 

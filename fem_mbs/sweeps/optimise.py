@@ -40,6 +40,7 @@ from fem_mbs.sweeps.sweep import (
     VARIANTS,
     Plan,
     arguments_of,
+    check_quantities,
     opened,
     read_record,
     record_of,
@@ -158,6 +159,11 @@ class _Search:
     known: dict[tuple[float, ...], int] = field(default_factory=dict)
     digests: dict[Path, str] = field(default_factory=dict)
 
+    @property
+    def measures(self) -> list[Measure]:
+        """The objective, and what the rules limit."""
+        return [self.objective, *(rule.measure for rule in self.rules)]
+
     def run(self, points: Sequence[tuple[float, ...]]) -> None:
         """Run the trials of points that are not known yet.
 
@@ -198,7 +204,7 @@ class _Search:
         row = self.row(values)
         if row.status == "failed":
             raise AnalysisError(f"the first trial has failed: {row.reason}", owner=Owner("Optimisation"))
-        for measure in (self.objective, *(rule.measure for rule in self.rules)):
+        for measure in self.measures:
             for name in measure.names:
                 if name not in row.quantities:
                     known = ", ".join([*row.quantities][:40])
@@ -228,7 +234,7 @@ class _Search:
     @cached_property
     def gradients(self) -> Gradients:
         """The gradients of all quantities that the search looks at."""
-        names = [name for measure in (self.objective, *(rule.measure for rule in self.rules)) for name in measure.names]
+        names = [name for measure in self.measures for name in measure.names]
         return Gradients(self.plan.file, [p.path for p in self.plan.parameters], list(dict.fromkeys(names)))
 
     def slopes(self, values: tuple[float, ...], measure: Measure) -> np.ndarray:
@@ -321,13 +327,16 @@ def optimise(
         plan, _measure(minimise or maximise), 1.0 if minimise else -1.0, [_rule(text) for text in subject], workers,
         trials, progress,
     )  # fmt: skip
+    first = Variant("start", tuple(float(v) for v in start))
+    names = [name for measure in search.measures for name in measure.names]
+    check_quantities(plan.file, plan.data, plan.parameters, [first], names, owner)
     span = high - low
 
     def values_at(u: np.ndarray) -> tuple[float, ...]:
         return tuple(float(v) for v in low + np.clip(u, 0.0, 1.0) * span)
 
     with opened(plan) as search.token:
-        search.run([tuple(float(v) for v in start)])
+        search.run([first.values])
         converged, message = _minimise(method, search, values_at, (start - low) / span, span, tolerance, seed)
         best = search.best()
         table = table_of(plan)

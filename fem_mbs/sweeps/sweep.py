@@ -36,8 +36,8 @@ from fem_mbs.sweeps.quantities import collect
 from fem_mbs.sweeps.table import CSV, JSON, SweepParameter, SweepRow, SweepTable
 
 __all__ = [
-    "OWN", "VARIANTS", "Plan", "SweepTable", "arguments_of", "opened", "plan_sweep", "read_record", "record_of",
-    "run_plan", "run_variant", "sweep", "table_of", "tables_in",
+    "OWN", "VARIANTS", "Plan", "SweepTable", "arguments_of", "check_quantities", "opened", "plan_sweep", "read_record",
+    "record_of", "run_plan", "run_variant", "sweep", "table_of", "tables_in",
 ]  # fmt: skip
 
 VARIANTS, RECORD, MODEL, TOKEN = "variants", "variant.json", "variant.toml", ".running"
@@ -138,7 +138,7 @@ def plan_sweep(
     parameters = make_parameters(file, data, settings)
     variants = make_variants(parameters, zip)
     if quantities:
-        _check_quantities(file, data, parameters, variants, quantities)
+        check_quantities(file, data, parameters, variants, quantities, Owner("Sweep", file.name))
     directory = Path(output) if output is not None else Path(f"{file.stem}-sweep")
     if directory.exists() and not directory.is_dir():
         raise ResultsError(f'Sweep "{directory}": this is a file; give a folder')
@@ -155,8 +155,13 @@ def plan_sweep(
     return plan
 
 
-def _check_quantities(
-    file: Path, data: dict[str, Any], parameters: list[Parameter], variants: list[Variant], asked: Sequence[str]
+def check_quantities(
+    file: Path,
+    data: dict[str, Any],
+    parameters: list[Parameter],
+    variants: list[Variant],
+    asked: Sequence[str],
+    owner: Owner,
 ) -> None:
     """Refuse names that no variant can have; variants that differ by numbers alone have the same names.
 
@@ -178,7 +183,7 @@ def _check_quantities(
         declared |= dict.fromkeys(found)
         if all(any(fits(name, known) for known in declared) for name in asked):
             return
-    check_names(asked, list(declared), Owner("Sweep", file.name))
+    check_names(asked, list(declared), owner)
 
 
 def _keep_finished(plan: Plan) -> None:

@@ -9,6 +9,7 @@ Lanczos method only the matrices, the factors and the judgement of pairs, so tha
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import scipy.linalg
@@ -173,7 +174,7 @@ def apart(pencil: QuadraticPencil, near: complex, count: int) -> tuple[Pairs, li
         if not own.size and unknowns.size <= _APART:
             # pencils of other speeds have the same parts in given units, not in the scales of all unknowns
             key = (*pencil.given_rows(unknowns), near / pencil.time, count, np.frexp(size)[1])
-            made = lambda: _given_units(pencil, unknowns, _apart(pencil, unknowns, size, near, count))  # noqa: E731, B023
+            made = partial(_in_given_units, pencil, unknowns, size, near, count)
             found = pencil.repeats.result(("apart", int(unknowns[0])), key, made)
         if found is not None:
             left[unknowns] = False
@@ -187,10 +188,12 @@ def apart(pencil: QuadraticPencil, near: complex, count: int) -> tuple[Pairs, li
     return Pairs.join(pairs), motions, np.flatnonzero(left), rows
 
 
-def _given_units(
-    pencil: QuadraticPencil, unknowns: np.ndarray, found: tuple[Pairs, list[Motions]] | None
+def _in_given_units(
+    pencil: QuadraticPencil, unknowns: np.ndarray, size: float, near: complex, count: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[Motions]] | None:
-    """Return eigenvalues (j,), right and left vectors (k, j) and motions of one part without the scales of a pencil."""
+    """Return eigenvalues (j,), right and left vectors (k, j) and motions of one part without the scales of a pencil;
+    None where it has no real modes."""
+    found = _apart(pencil, unknowns, size, near, count)
     if found is None:
         return None
     pairs, motions = found

@@ -103,6 +103,17 @@ def test_mistakes(vary, options, message, file, tmp_path):
         optimise(file, vary, output=tmp_path / "out", **options)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{"minimise": "mode.frequency_1"}, {"minimise": "parameter.mass", "subject": ["{mode.frequency_1}**2 >= 1"]}],
+    ids=["objective", "constraint"],
+)
+def test_a_quantity_that_no_trial_can_have_is_refused_before_the_first(options, file, tmp_path):
+    with pytest.raises(ModelError, match=r'no quantity fits "mode\.frequency_1"; near ones are .*modes\.frequency_1'):
+        optimise(file, {"k": (1.0, 2.0)}, output=tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()
+
+
 def test_bounds_that_are_given_twice(file, tmp_path):
     """The last ones counted in silence."""
     from typer.testing import CliRunner

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fem_mbs import Model, ModelError, solve
+from fem_mbs import InputError, Model, ModelError, linearise, run, solve
 
 
 def pendulum() -> Model:
@@ -72,3 +72,15 @@ def test_flags_are_true_or_false():
     assert m.sensors[-1].unit == "-"
     with pytest.raises(ModelError, match='Model: elimination = "no" must be True or False'):
         Model(2, elimination="no")
+
+
+def test_the_name_of_a_file_is_no_model(tmp_path):
+    """Python's own AttributeError told of an attribute that no user knows."""
+    remedy = "fem_mbs[.]load_model reads a model file"
+    with pytest.raises(InputError, match=rf"^solve\(\) takes a model, not 'machine[.]toml'; {remedy}$"):
+        solve("machine.toml")
+    with pytest.raises(InputError, match=rf"^run\(\) takes a model, not 'machine[.]toml'; {remedy}$"):
+        run("machine.toml", tmp_path / "out")
+    with pytest.raises(InputError, match=rf"^linearise\(\) takes a model, not None; {remedy}$"):
+        linearise(None)
+    assert not (tmp_path / "out").exists()
