@@ -101,7 +101,7 @@ def sector_modes(sector: SectorMatrices, phase: float, count: int, check: str = 
         own = (sector.preferred, _shifted(sector.preferred, n), sector.own, _shifted(sector.own, n))
         preferred = np.concatenate(own)
         copies = 2
-    found = eliminate(A, None, preferred, held, strict=False, scale=scale)
+    found = eliminate(A, None, preferred, held, scale=scale)
     K, M = found.reduce(K), found.reduce(M)
     modes = real_modes(csr_matrix(0.5 * (K + K.T)), csr_matrix(0.5 * (M + M.T)), copies * count, check=check)
     vectors = found.T @ modes.vectors

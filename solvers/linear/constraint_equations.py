@@ -50,13 +50,11 @@ _DENSE, _ROUNDS = 1200, 2
 class ConstraintConflict(ValueError):
     """Constraint equations that cannot hold together.
 
-    ``kind``: "contradictory" (the equations ask for different things), "used twice" (a dof is to be the dependent one
-    of two equations) or "held and dependent"; ``equations`` (rows of A) and ``dofs`` concerned, as tuples of int.
+    ``equations`` (rows of A) and ``dofs`` concerned, as tuples of int.
     """
 
-    def __init__(self, kind: str, message: str, equations: Sequence[int], dofs: Sequence[int]):
+    def __init__(self, message: str, equations: Sequence[int], dofs: Sequence[int]):
         super().__init__(message)
-        self.kind = kind
         self.equations = tuple(int(i) for i in equations)
         self.dofs = tuple(int(i) for i in dofs)
 
@@ -153,7 +151,6 @@ def eliminate(
     preferred: np.ndarray | None = None,
     held: np.ndarray | None = None,
     values: np.ndarray | None = None,
-    strict: bool = True,
     scale: np.ndarray | None = None,
 ) -> Elimination:
     """Return T and u0 of all u (n,) with A u = b that have the held dofs at their values.
@@ -161,16 +158,14 @@ def eliminate(
     Args:
         A: sparse (m, n), one equation per row.
         b: right sides (m,), zero if None.
-        preferred: (m,) int, the dof that is to be dependent, -1 for any.
+        preferred: (m,) int, the dof that is to be dependent, -1 for any; another dof of the equation takes its place
+            where it is held or is the dependent one of another equation already.
         held: dofs (h,) with given ``values`` (h,), zero if None.
-        strict: True: a preferred dof that is held, or is the dependent one of another equation already, is an error.
-            False: another dof of the equation takes its place.
         scale: (n,) usual sizes of the dofs, in any unit (metres for displacements, radians for rotations); where no dof
             is preferred, one with a large share in the equation becomes the dependent one.
 
     Raises:
-        ConstraintConflict: the equations contradict each other or the held dofs, or with ``strict`` a preferred dof
-            cannot be dependent.
+        ConstraintConflict: the equations contradict each other or the held dofs.
         ValueError: wrong shapes, a dof out of range or held twice, numbers that are not finite.
     """
     A = csr_matrix(A, dtype=float, copy=True)
@@ -195,14 +190,14 @@ def eliminate(
         raise ValueError(f"preferred dofs must be -1 or in 0 ... {n - 1}")
     if held.size and (held.min() < 0 or held.max() >= n or np.unique(held).size < held.size):
         raise ValueError(f"held dofs must be in 0 ... {n - 1}, each once")
-    return _Eliminator(A, b, preferred, held, values, strict, scale).run()
+    return _Eliminator(A, b, preferred, held, values, scale).run()
 
 
 class _Eliminator:
     """Holds the equations that are still to be used, in the dofs that are still independent."""
 
-    def __init__(self, A, b, preferred, held, values, strict, scale):
-        self.A0, self.preferred, self.strict, self.scale = A, preferred, strict, scale
+    def __init__(self, A, b, preferred, held, values, scale):
+        self.A0, self.preferred, self.scale = A, preferred, scale
         m, n = A.shape
         self.n, self.held = n, held
         self.is_held = np.zeros(n, dtype=bool)
@@ -247,7 +242,11 @@ class _Eliminator:
 
     # --- what is left of the equations -----------------------------------------------------------------------------
     def _sift(self) -> None:
-        """Remove equations without terms, and refuse those that cannot have their preferred dof."""
+        """Remove equations without terms.
+
+        Raises:
+            ConstraintConflict: one of them has a right side.
+        """
         largest = _largest(self.A)
         gone = largest <= VANISHED * self.size
         for i in np.flatnonzero(gone & (np.abs(self.b) > AGREES * self.b_size)):
@@ -255,22 +254,6 @@ class _Eliminator:
         for i in np.flatnonzero(gone):
             self._drop(self.rows[i], self.combination[[i]])
         self._keep(~gone)
-        if not self.strict:
-            return
-        wanted = self.preferred[self.rows]
-        asked = wanted >= 0
-        for i in np.flatnonzero(asked & self.is_held[wanted])[:1]:
-            dof, equation = wanted[i], self.rows[i]
-            raise ConstraintConflict(
-                "held and dependent", f"Dof {dof} is held, and the dependent one of equation {equation}",
-                [equation], [dof],
-            )  # fmt: skip
-        taken = np.where(asked, self.owner[wanted], -1)
-        for i in np.flatnonzero((taken >= 0) & (self.preferred[taken] == wanted))[:1]:
-            dof, pair = wanted[i], sorted((taken[i], self.rows[i]))
-            raise ConstraintConflict(
-                "used twice", f"Dof {dof} is the dependent one of equations {pair[0]} and {pair[1]}", pair, [dof]
-            )
 
     def _keep(self, mask: np.ndarray) -> None:
         if mask.all():
@@ -298,7 +281,7 @@ class _Eliminator:
             text = f"Equation {members[0]} contradicts the values of the held dofs it uses by {abs(gap):.3g}"
         else:
             text = f"Equation {members[0]} has no terms, but the right side {gap:.3g}"
-        raise ConstraintConflict("contradictory", text, members.tolist(), dofs.tolist())
+        raise ConstraintConflict(text, members.tolist(), dofs.tolist())
 
     def _drop(self, row: int, combination) -> None:
         members = self._members(combination)

@@ -751,29 +751,38 @@ def test_a_loose_part_is_named():
         solve(m)
 
 
-def test_conflicting_equations_are_named():
-    def equation(m, name, terms, value=0.0):
-        rows, nodes, parts, factors = (np.array(a) for a in zip(*[(0, *t) for t in terms], strict=True))
-        m.equations(name, rows, nodes, parts, factors, value=value)
+def equation(m: Model, name: str, terms, value: float = 0.0) -> None:
+    rows, nodes, parts, factors = (np.array(a) for a in zip(*[(0, *t) for t in terms], strict=True))
+    m.equations(name, rows, nodes, parts, factors, value=value)
 
-    m = model()
-    equation(m, "first", [(15, 0, 1.0), (17, 0, -1.0)])
-    equation(m, "second", [(15, 0, 1.0), (18, 0, 1.0)])
-    m.modes_step(2)
-    with pytest.raises(ModelError, match=r'"first", "second": a dof is the dependent one.*node "bar 16", x'):
-        solve(m)
+
+def test_conflicting_equations_are_named():
     m = model()
     equation(m, "first", [(15, 0, 1.0), (17, 0, -1.0)])
     equation(m, "second", [(17, 0, 1.0), (15, 0, -1.0)], value=1e-3)
     m.linear_static_step("pull")
     with pytest.raises(ModelError, match=r'"first".*"second".*contradict'):
         solve(m)
-    m = model()
-    root = int(m.nodes_of("bar:ROOT")[0])
-    equation(m, "held", [(root, 0, 1.0), (17, 0, -1.0)])
-    m.modes_step(2)
-    with pytest.raises(ModelError, match=r'"held": the dependent dof.*held by a support'):
-        solve(m)
+
+
+def test_first_terms_that_cannot_be_the_dependent_ones():
+    """Two equations with the same first term, and one whose first term is held, are those with other terms first."""
+
+    def frequencies(*equations, fixed=()):
+        m = model()
+        for k, terms in enumerate(equations):
+            equation(m, f"equation {k}", terms)
+        if fixed:
+            m.fix(*fixed)
+        m.modes_step(4)
+        return np.array(solve(m).steps[-1].summary["frequencies_hz"])
+
+    first, second = [(15, 0, 1.0), (17, 0, -1.0)], [(15, 0, 1.0), (18, 0, 1.0)]
+    assert frequencies(first, second) == pytest.approx(frequencies(first[::-1], second[::-1]), rel=1e-9)
+    root = int(model().nodes_of("bar:ROOT")[0])
+    held = frequencies([(root, 0, 1.0), (17, 0, -1.0)])
+    assert held == pytest.approx(frequencies(fixed=(17, ["x"])), rel=1e-9)
+    assert held[0] > 1.001 * frequencies()[0]
 
 
 RANGE = r"a list of two numbers \[low, high\] with 0 <= low < high"

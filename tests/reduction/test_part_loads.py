@@ -566,7 +566,7 @@ MISTAKES = {
     "none": ({"load": []}, r"load = \[\] names no load"),
     "kind": ({"load": 3}, "load = 3 must be the name of a load, or several"),
     "factor": ({"factor": "much"}, 'factor = "much"'),
-    "follower": ({"follower": "yes"}, 'follower = "yes" must be true or false'),
+    "follower": ({"follower": "yes"}, 'follower = "yes" must be True or False'),
     "function": ({"function": "nothing(t)"}, "nothing"),
 }
 

@@ -89,7 +89,6 @@ def test_full_equations_and_multiples_of_them(seed):
     b[2] += 1e-3
     with pytest.raises(ConstraintConflict) as conflict:
         eliminate(csr_matrix(A[order]), b[order])
-    assert conflict.value.kind == "contradictory"
     assert np.flatnonzero(order == 2)[0] in conflict.value.equations
 
 
@@ -182,28 +181,25 @@ def test_conflicts_name_equations_and_dofs():
     def conflict(*arguments, **options):
         with pytest.raises(ConstraintConflict) as raised:
             eliminate(*arguments, **options)
-        return raised.value.kind, raised.value.equations, raised.value.dofs
+        return raised.value.equations, raised.value.dofs
 
-    A = csr_matrix([[0.0, 1.0, -1.0, 0.0], [1.0, 0.0, 0.0, -1.0], [0.0, 1.0, 0.0, -1.0]])
-    assert conflict(A, preferred=[1, 0, 1]) == ("used twice", (0, 2), (1,))
-    assert conflict(A, preferred=[1, 0, 3], held=[1]) == ("held and dependent", (0,), (1,))
     twice = csr_matrix([[1.0, -1.0, 0.0], [0.0, 0.0, 1.0], [3.0, -3.0, 0.0]])
-    assert conflict(twice, [0.0, 0.0, 0.1], [0, 2, 0]) == ("contradictory", (0, 2), (0, 1))
-    assert conflict(twice, held=[0, 1], values=[0.0, 1e-3]) == ("contradictory", (0,), (0, 1))
-    assert conflict(csr_matrix((1, 3)), [1.0]) == ("contradictory", (0,), ())
+    assert conflict(twice, [0.0, 0.0, 0.1], [0, 2, 0]) == ((0, 2), (0, 1))
+    assert conflict(twice, held=[0, 1], values=[0.0, 1e-3]) == ((0,), (0, 1))
+    assert conflict(csr_matrix((1, 3)), [1.0]) == ((0,), ())
 
 
 def test_other_dofs_where_the_preferred_one_cannot_be():
     A = csr_matrix([[0.0, 1.0, -1.0, 0.0], [1.0, 0.0, 0.0, -1.0], [0.0, 1.0, 0.0, -1.0]])
-    found = eliminate(A, preferred=[1, 0, 1], strict=False)
+    found = eliminate(A, preferred=[1, 0, 1])
     assert found.replaced.tolist() == [2]
     assert found.free.size == 1
     assert np.array_equal(found.T.toarray().ravel(), np.ones(4))
-    found = eliminate(A, preferred=[1, 0, 3], held=[1], values=[2.0], strict=False)
+    found = eliminate(A, preferred=[1, 0, 3], held=[1], values=[2.0])
     assert found.replaced.tolist() == [0]
     assert found.u0 == pytest.approx(np.full(4, 2.0))
     # the first dof of all
-    found = eliminate(csr_matrix([[1.0, 1.0, 0.0], [1.0, 0.0, 1.0]]), preferred=[0, 0], strict=False)
+    found = eliminate(csr_matrix([[1.0, 1.0, 0.0], [1.0, 0.0, 1.0]]), preferred=[0, 0])
     assert found.replaced.tolist() == [1]
     # a dof that the equation does not contain
     found = eliminate(A, preferred=[3, 0, 1])
@@ -251,7 +247,7 @@ def test_any_equations_span_the_null_space(seed, m, n, choose, substitute):
     with pytest.MonkeyPatch.context() as patch:
         if substitute:
             patch.setattr(constraint_equations, "_DENSE", 0)  # to the end, instead of Q R
-        found = eliminate(csr_matrix(A), b, preferred, strict=False)
+        found = eliminate(csr_matrix(A), b, preferred)
     rank = np.linalg.matrix_rank(A)
     assert found.free.size == n - rank
     assert len(found.redundant) == m - rank

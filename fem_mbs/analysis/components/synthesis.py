@@ -351,7 +351,7 @@ class _Split:
         preferred = np.where(own[at] == preferred, at, -1)
         size = np.where(self.system.system.kind[own] == S.POSITION, self.system.length, 1.0)
         try:
-            return eliminate(A[rows][:, own], None, preferred, strict=False, scale=size).T
+            return eliminate(A[rows][:, own], None, preferred, scale=size).T
         except ConstraintConflict as conflict:
             raise AnalysisError(
                 f'Component "{name}": constraints within it contradict each other: {conflict}'

@@ -303,10 +303,10 @@ class Linearised:
         try:
             return eliminate(
                 self.constraints, right, self.preferred(), held, None if moved is None else moved[held],
-                strict=True, scale=size,
+                scale=size,
             )  # fmt: skip
         except ConstraintConflict as conflict:
-            raise ModelError(f"{self._conflict(conflict)}", owner=Owner("Model")) from None
+            raise ModelError(self._conflict(conflict), owner=Owner("Model")) from None
 
     def preferred(self) -> np.ndarray:
         """Return the dof (m,) of each constraint that an elimination is to make dependent, -1 for any."""
@@ -321,16 +321,6 @@ class Linearised:
         shown = ", ".join(f'"{name}"' for name in names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
         dofs = ", ".join(self.system.name_of(i) for i in conflict.dofs[:3])
         where = f" ({dofs})" if dofs else ""
-        if conflict.kind == "used twice":
-            return (
-                f"{shown}: a dof is the dependent one (the first term) of two equations{where}; begin one with another "
-                "term"
-            )
-        if conflict.kind == "held and dependent":
-            return (
-                f"{shown}: the dependent dof (the first term) is held by a support or motion{where}; begin with "
-                "another term, or remove the support"
-            )
         return f"{shown}: these constraints contradict each other{where}; change their values or remove one"
 
     def reduce(self, A: csr_matrix) -> csr_matrix:

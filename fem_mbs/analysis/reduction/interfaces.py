@@ -11,7 +11,9 @@
   with s_i the nodes about their mean; q_F = X x + Z z', where Z is a sparse orthonormal basis of what moves no mean
   (`fem_mbs.solvers.reduction.sparse_complement`).  That is exact, and the matrices stay sparse.
 
-A node whose displacements depend on others (of a tie, of a coupling) is treated like a mean: x = T_i q.
+A node whose displacements depend on others (of a tie, of a coupling, of a reduced part) is treated like a mean:
+x = T_i q.  Interfaces of nodes and means that depend on the same unknowns, as those of a reduced part in the part, are
+one such set of means.
 
 Theory: docs/theory.md, section 11, "Interfaces".
 """
@@ -22,8 +24,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 from scipy.sparse import block_diag, bmat, csc_matrix, csr_matrix, vstack
+from scipy.sparse.csgraph import connected_components
 
 from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.declarations.kinds import shown
@@ -125,13 +127,19 @@ def motions(r: np.ndarray) -> np.ndarray:
 
 @dataclass
 class _Piece:
-    """What one interface does: unknowns ``special`` = X x + Z z."""
+    """What one interface does: x = ``means`` q, of means (k, n_q); or where nodes move with x, unknowns (s,) that are
+    ``motions`` x, of motions (s, k), and no means."""
 
     interface: Interface
     numbers: list[int]
-    special: np.ndarray
-    X: np.ndarray
-    Z: csr_matrix
+    unknowns: np.ndarray
+    means: csr_matrix | None = None
+    motions: np.ndarray | None = None
+
+    @property
+    def owner(self) -> Owner:
+        """The interface in messages."""
+        return Owner("Interface", self.interface.name)
 
 
 def make_boundary(linear: Linearised, interfaces: Mapping[str, Any]) -> Boundary:
@@ -148,27 +156,91 @@ def make_boundary(linear: Linearised, interfaces: Mapping[str, Any]) -> Boundary
     if not isinstance(interfaces, Mapping) or not interfaces:
         raise ModelError('interfaces must name at least one, such as {"left": "part:left"}', owner=Owner("Reduction"))
     pieces = [_piece(linear, name, spec) for name, spec in interfaces.items()]
-    owner: dict[int, str] = {}
-    for piece in pieces:
-        name = piece.interface.name
-        for q in piece.special.tolist():
-            if owner.setdefault(q, name) != name:
-                where = linear.system.name_of(int(linear.elimination.free[q]))
-                raise ModelError(
-                    f'Interface "{name}" shares {where} with interface "{owner[q]}"; leave it out of one of them'
-                )
-    n_q = linear.elimination.free.size
-    special = np.concatenate([piece.special for piece in pieces])
-    kept = np.setdiff1d(np.arange(n_q), special)
-    order = np.argsort(special)
-    X = scipy.linalg.block_diag(*(piece.X for piece in pieces))
-    Z = csr_matrix(block_diag([piece.Z for piece in pieces]))[order]
+    columns = np.cumsum([0, *(len(piece.numbers) for piece in pieces)])
+    special, motions, rest = [], [], []
+    for group in _groups(linear, pieces):
+        unknowns, X, Z = _together(linear, [pieces[k] for k in group])
+        special.append(unknowns)
+        motions.append((X, np.concatenate([np.arange(columns[k], columns[k + 1]) for k in group])))
+        rest.append(Z)
+    order = np.argsort(np.concatenate(special))
+    X = csr_matrix(block_diag([X for X, _ in motions], format="csr"))
+    X = X[:, np.argsort(np.concatenate([own for _, own in motions]))]
+    taken = np.concatenate(special)[order]
     dim = linear.system.dimension
     center = [np.tile(piece.interface.position, (len(piece.numbers), 1)) for piece in pieces]
     return Boundary(
-        tuple(piece.interface for piece in pieces), special[order], kept, csr_matrix(X[order]), Z,
-        np.concatenate(center).reshape(-1, dim), np.concatenate([piece.numbers for piece in pieces]).astype(int),
+        tuple(piece.interface for piece in pieces), taken,
+        np.setdiff1d(np.arange(linear.elimination.free.size), taken), X[order],
+        csr_matrix(block_diag(rest, format="csr"))[order], np.concatenate(center).reshape(-1, dim),
+        np.concatenate([piece.numbers for piece in pieces]).astype(int),
     )  # fmt: skip
+
+
+def _groups(linear: Linearised, pieces: list[_Piece]) -> list[list[int]]:
+    """Return the numbers of pieces that depend on the same unknowns, directly or by others, together.
+
+    Raises:
+        ModelError: nodes of one of several are tied rigidly, and move with nothing else.
+    """
+    sizes = [piece.unknowns.size for piece in pieces]
+    of = np.repeat(np.arange(len(pieces)), sizes)
+    unknowns = np.concatenate([piece.unknowns for piece in pieces])
+    by = csr_matrix((np.ones(of.size), (of, unknowns)), (len(pieces), linear.elimination.free.size))
+    count, labels = connected_components(by @ by.T, directed=False)
+    groups = [np.flatnonzero(labels == k).tolist() for k in range(count)]
+    for group in groups:
+        stiff = next((k for k in group if pieces[k].means is None), None)
+        if len(group) == 1 or stiff is None:
+            continue
+        other, shared = next(
+            (k, common) for k in group
+            if k != stiff and (common := np.intersect1d(pieces[k].unknowns, pieces[stiff].unknowns)).size
+        )  # fmt: skip
+        first, last = sorted((stiff, other))
+        raise ModelError(
+            f"it shares {linear.system.name_of(int(linear.elimination.free[shared[0]]))} with interface "
+            f'"{pieces[first].interface.name}"',
+            owner=pieces[last].owner,
+            remedy='leave it out of one of them, or take kind = "average"',
+        )
+    return groups
+
+
+def _together(linear: Linearised, pieces: list[_Piece]) -> tuple[np.ndarray, csr_matrix, csr_matrix]:
+    """Return q[special] = X x + Z z of pieces that depend on the same unknowns.
+
+    Raises:
+        ModelError: the motion of one follows from those before.
+    """
+    if pieces[0].motions is not None:
+        (piece,) = pieces
+        return piece.unknowns, csr_matrix(piece.motions), csr_matrix((piece.unknowns.size, 0))
+    columns = np.unique(np.concatenate([piece.unknowns for piece in pieces]))
+    dense = vstack([piece.means for piece in pieces], format="csr")[:, columns].toarray()
+    known = COMPONENTS[linear.system.dimension]
+    begin = 0
+    for piece in pieces:
+        end = begin + len(piece.numbers)
+        lost = _lost(dense[:end])[begin:]
+        if lost.any():
+            names = ", ".join(f'"{before.interface.name}"' for before in pieces[: pieces.index(piece)])
+            raise ModelError(
+                f'its "{known[piece.numbers[int(lost.argmax())]]}" follows from the motions of {names}, by nodes or '
+                "constraints that they share",
+                owner=piece.owner,
+                remedy="leave it out, or name fewer components",
+            )
+        begin = end
+    if (np.count_nonzero(dense, axis=1) == 1).all() and columns.size == dense.shape[0]:
+        at = np.abs(dense).argmax(axis=1)
+        X = csr_matrix(np.diag(1.0 / dense[np.arange(at.size), at]))
+        return columns[at], X, csr_matrix((at.size, 0))
+    system = linear.system
+    node = np.searchsorted(system.offset, linear.elimination.free[columns], side="right") - 1
+    places = linear.state.Q[0][system.offset[node][:, None] + np.arange(system.dimension)]
+    X, Z = sparse_complement(dense, places)
+    return columns, csr_matrix(X), Z
 
 
 def _piece(linear: Linearised, name: str, spec: Any) -> _Piece:
@@ -216,17 +288,20 @@ def _piece(linear: Linearised, name: str, spec: Any) -> _Piece:
         raise ModelError("a node stands where it is", owner=owner, remedy="remove point")
     else:
         point = np.asarray(model.building.vector(point, owner, "point"))
+    place = np.asarray(point, float)
+    if kind == "rigid":
+        unknowns, R = _of_rigid(linear, owner, nodes, x - point)
+        return _Piece(Interface(name, place, tuple(known), nodes, kind), [*range(len(known))], unknowns, motions=R)
     if kind == "node":
-        numbers, special, X, Z = _of_node(linear, owner, int(nodes[0]), components)
-    elif kind == "rigid":
-        numbers = list(range(len(known)))
-        special, X = _of_rigid(linear, owner, nodes, x - point)
-        Z = csr_matrix((special.size, 0))
+        numbers, G = _of_node(linear, owner, int(nodes[0]), components)
     else:
         numbers = [known.index(c) for c in components or known]
-        special, X, Z = _of_average(linear, owner, nodes, weights, x - point, numbers)
-    interface = Interface(name, np.asarray(point, float), tuple(known[k] for k in numbers), nodes, kind)
-    return _Piece(interface, numbers, special, X, Z)
+        G = _of_average(linear, owner, nodes, weights, x - point, numbers)
+    G.sum_duplicates()
+    G.eliminate_zeros()
+    unknowns = np.unique(G.indices).astype(np.int64)
+    _check_rank(owner, G[:, unknowns].toarray(), [known[k] for k in numbers])
+    return _Piece(Interface(name, place, tuple(known[k] for k in numbers), nodes, kind), numbers, unknowns, G)
 
 
 def _weights(owner: str, given, kind: str, n: int, place: np.ndarray) -> np.ndarray:
@@ -270,9 +345,7 @@ def _of_node(linear: Linearised, owner: str, node: int, components):
         raise ModelError(
             f'"{known[held]}" of node "{name}" is held by a support', owner=owner, remedy="leave it out, or remove that"
         )
-    return numbers, *_of_means(
-        linear, owner, csr_matrix(linear.elimination.T[dofs[numbers]]), [known[k] for k in numbers]
-    )
+    return numbers, csr_matrix(linear.elimination.T[dofs[numbers]])
 
 
 def _of_rigid(linear: Linearised, owner: str, nodes: np.ndarray, r: np.ndarray):
@@ -343,34 +416,23 @@ def _of_average(linear: Linearised, owner: str, nodes: np.ndarray, w: np.ndarray
     held = np.flatnonzero(T.getnnz(axis=1) == 0)
     if held.size == dofs.size:
         raise ModelError("all of its nodes are held by supports", owner=owner, remedy="it cannot move")
-    return _of_means(linear, owner, csr_matrix(rows @ csc_matrix(T)), [COMPONENTS[dim][k] for k in numbers])
+    return csr_matrix(rows @ csc_matrix(T))
 
 
-def _of_means(linear: Linearised, owner: str, G: csr_matrix, components):
-    """Return q[special] = X x + Z z of x = G q."""
-    G.sum_duplicates()
-    G.eliminate_zeros()
-    columns = np.unique(G.indices).astype(np.int64)
-    dense = G[:, columns].toarray()
-    _check_rank(owner, dense, components)
-    if (np.count_nonzero(dense, axis=1) == 1).all() and columns.size == dense.shape[0]:
-        at = np.abs(dense).argmax(axis=1)
-        X = np.diag(1.0 / dense[np.arange(at.size), at])
-        return columns[at], X, csr_matrix((at.size, 0))
-    system = linear.system
-    node = np.searchsorted(system.offset, linear.elimination.free[columns], side="right") - 1
-    places = linear.state.Q[0][system.offset[node][:, None] + np.arange(system.dimension)]
-    return columns, *sparse_complement(dense, places)
-
-
-def _check_rank(owner: str, rows: np.ndarray, components) -> None:
-    """Check that the components, a row each, are linearly independent."""
+def _lost(rows: np.ndarray) -> np.ndarray:
+    """Return which rows depend linearly on others."""
     size = np.linalg.norm(rows, axis=1, keepdims=True)
     lost = size[:, 0] <= _LOST * size.max(initial=0.0)
     if not lost.any():
         U, values, _ = np.linalg.svd(rows / size, full_matrices=False)
         lost = (np.abs(U[:, -1]) > 0.1) & (values[-1] <= _LOST * values[0])
         lost |= rows.shape[0] > rows.shape[1]
+    return lost
+
+
+def _check_rank(owner: str, rows: np.ndarray, components) -> None:
+    """Check that the components, a row each, are linearly independent."""
+    lost = _lost(rows)
     if lost.any():
         raise ModelError(
             f'its nodes define no "{components[int(lost.argmax())]}" of its own: they stand in a line, or a '

@@ -428,7 +428,7 @@ class Linearisation:
         G = self.constraints[:, : self.first]
         if rows is not None:
             G, preferred = G[np.flatnonzero(rows)], preferred[rows]
-        return eliminate(G, right, preferred, held, None, strict=False, scale=size)
+        return eliminate(G, right, preferred, held, None, scale=size)
 
     def problem(self) -> tuple[csr_matrix, csr_matrix, csr_matrix, csr_matrix | None, csr_matrix]:
         """Return M, C, K (k, k), constraints (m, k) or None, and T (N, k), u = T q, of the eigenvalue problem.

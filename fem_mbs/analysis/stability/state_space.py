@@ -257,7 +257,7 @@ def _minimal(lin: Linearisation, given: Inputs, owner: str):
     rows = lin.constraints[:, :first]
 
     def solved(right, values):
-        return eliminate(rows, right, preferred, held, values, strict=False, scale=size)
+        return eliminate(rows, right, preferred, held, values, scale=size)
 
     Q = np.zeros((system.n_dof, len(given.names)))
     for j, name in enumerate(given.names):

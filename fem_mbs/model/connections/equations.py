@@ -87,7 +87,7 @@ class Equation(Declaration):
         TERMS,
         "each {on = place, component, coefficient}, component one of x, y, z, rx, ry, rz, in the plane x, y, "
         "rotation; places of several nodes give as many equations, node by node; linear analyses make the first "
-        "term the dependent one",
+        "term the dependent one, or another where that cannot be",
     )
     value: float = key(NUMBER, "right side", 0.0, unit="m or rad")
     function: Any = key(FUNCTION, "factor on it", None, shows="1")
