@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from contract_cases import CASES
@@ -144,3 +146,16 @@ def test_mistakes():
         m.reduced_part("a", part, stiffening="much")
     with pytest.raises(ModelError, match="the part has no geometric stiffness; reduce it with"):
         m.reduced_part("b", part, stiffening="all")
+
+
+@pytest.mark.parametrize(
+    ("kind", "frame", "told"),
+    [("inertia", "free", True), ("centrifugal", "free", True), ("all", "free", False), ("inertia", "root", False)],
+)
+def test_inertia_alone_of_a_free_body_is_told(kind, frame, told):
+    """A blade on a shaft at one and a half times its lowest frequency bent away without the pull at its root."""
+    part = reduce_part(beam(4, dimension=2), {"root": "rod:start"}, modes=4, stiffening=frame)
+    m = Model(dimension=2)
+    m.reduced_part("blade", part, reference="root", stiffening=kind)
+    text = f'"blade": the geometric stiffness of the part is that of a free body.*"{kind}" lacks the forces'
+    assert any(re.search(text, warning) for warning in m.warnings) == told

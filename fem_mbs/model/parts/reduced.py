@@ -477,6 +477,12 @@ class MovingPart(Declaration):
         scalars = first + np.arange(n)
         building.scalars += [f'mode {k + 1} of "{self.name}"' for k in range(n)]
         loads = _stiffening(owner, body, self.stiffening, arm)
+        if self.stiffening in ("centrifugal", "inertia") and part.info.get("stiffening_frame") == "free":
+            building.warnings.append(
+                f"{owner}: the geometric stiffness of the part is that of a free body, so that "
+                f'stiffening = "{self.stiffening}" lacks the forces of what holds or drives it at its interfaces; take '
+                'stiffening = "all", or reduce the part with stiffening = the interface that carries it'
+            )
         slowest = 0.0 if loads else float(np.sqrt(squares.min()))  # where it matters how fast the part turns
         row = flexible_body.parameters(moments.matrix(), body.stiffness, D, loads, slowest)
         block = building.add_block(self.name, f"flexible_body{dim}_{n}", [[node]], row[2:], mass=row[0], slowest=row[1])
