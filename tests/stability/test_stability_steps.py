@@ -279,6 +279,8 @@ near = [0.0, 90.0]
         ({"speed": 3.0}, "speed = 3.0 needs a rotor"),
         ({"rotor": "none"}, 'no rotor "none"'),
         ({"reach": 10.0}, "reach = 10 belongs to"),
+        ({"near": 5.0, "which": "rightmost"}, 'near = 5.0 belongs to which = "nearest"'),
+        ({"shift": [1.0, 2.0], "which": "rightmost"}, r'shift = \[1.0, 2.0\] belongs to which = "nearest"'),
         ({"reach": -1.0, "which": "rightmost"}, "reach = -1.0 must be a positive frequency"),
         ({"count": 0}, "count = 0 must be a whole number"),
         ({"number": 3}, 'unknown key "number"'),

@@ -449,6 +449,18 @@ def test_results_on_disk(tmp_path):
         ({"control": "arc", "size": -1.0}, "size = -1.0"),
         ({"control": "arc", "tolerance": 0.0}, "tolerance = 0.0"),
         ({"points": 0}, "points = 0 must be a whole number"),
+        ({"size": 0.1}, 'size = 0.1 belongs to control = "arc"'),
+        (
+            {"control": "displacement", "on": "apex", "component": "y", "displacement": -0.1, "largest": 0.1},
+            'largest = 0.1 belongs to control = "arc"',
+        ),
+        ({"stability": True, "spherical": 1.0}, 'spherical = 1.0 belongs to control = "arc"'),
+        ({"points": 20}, "points = 20 belongs to a path"),
+        ({"on": "apex", "component": "y", "displacement": -0.1}, 'on = "apex" belongs to a path'),
+        ({"control": "arc", "ramp": False}, "ramp = false belongs to load increments, not to a path"),
+        ({"stability": True, "ramp": False}, "ramp = false belongs to load increments, not to a path"),
+        ({"control": "arc", "tolerance": 1e-3}, "tolerance = 0.001 belongs to stability = true"),
+        ({"control": "arc", "stability": True, "branch_size": 0.1}, "branch_size = 0.1 belongs to a branch"),
         ({"speed": 3}, 'unknown key "speed"'),
     ],
 )

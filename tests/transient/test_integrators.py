@@ -515,6 +515,18 @@ def test_what_the_explicit_rule_refuses(change, words):
         solve(m)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("rtol", 1e-9), ("newton", "full"), ("predictor", "none"), ("halvings", 2), ("solver", "superlu")],
+)
+def test_explicit_steps_have_no_options_of_iterations(name, value):
+    m = Model(2)
+    m.body("b", (0.0, 0.0), 1.0, 1.0)
+    m.transient_step(0.1, 0.01, rule="explicit", **{name: value})
+    with pytest.raises(ModelError, match=f'{name} belongs to rules with iterations, rule = "explicit" has none'):
+        solve(m)
+
+
 def test_explicit_accelerations_of_a_turned_body_in_space():
     """The body axes are not those of space, so that R J^-1 R^T is a full matrix."""
     inertia, moment, turn = np.array([1.0, 2.0, 3.0]), np.array([0.4, -0.7, 1.1]), [0.5, -0.9, 0.7]

@@ -136,6 +136,28 @@ def check_path_supports(step: PlannedStep, context: RunContext) -> None:
         )  # fmt: skip
 
 
+def check_effects(step: PlannedStep) -> None:
+    """Refuse options of paths in a step that follows none, or another kind of path.
+
+    Raises:
+        ModelError: an option has no effect.
+    """
+    o = step.options
+    arc = o.control == "arc"
+    path = o.control != "load" or o.stability or o.line_search
+    wanted = [(name, arc, 'control = "arc"') for name in ("size", "largest", "spherical")]
+    wanted += [(name, path, "a path (control, stability, line_search)") for name in ("points", "on")]
+    wanted += [("ramp", not path, "load increments, not to a path (control, stability, line_search)")]
+    wanted += [("tolerance", o.stability or o.branch, "stability = true"), ("branch_size", o.branch, "a branch")]
+    given = o.given()
+    for name, effect, place in wanted:
+        if not effect and name in given:
+            raise ModelError(
+                f"{name} = {shown(given[name])} belongs to {place}", owner=step.owner, key=name, value=given[name],
+                remedy="remove it, or ask for that",
+            )  # fmt: skip
+
+
 class Static(StepKind):
     """Equilibria of the whole, nonlinear model."""
 
@@ -213,6 +235,7 @@ warning tells each jump of the stiffness. A branch may begin at a jump, though i
             raise ModelError(f'branch = {o.branch} needs control = "arc" or "displacement"', owner=owner)
         if o.branch and not o.branch_size:
             raise ModelError("branch_size = 0 does not lead anywhere", owner=owner, remedy="give a small number")
+        check_effects(step)
 
     def look_ahead(self, step: PlannedStep, context: RunContext, ahead: Ahead) -> None:
         from fem_mbs.analysis.loading import chosen

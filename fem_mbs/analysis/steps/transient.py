@@ -184,6 +184,13 @@ whose energies are not finite, stops with an error."""
         check_rolling(owner, context.system, options)
         if RULES[options.rule].kind == EXPLICIT:
             check_explicit(owner, context.system)
+            iterative = Newton.keys()
+            for name in step.given:
+                if name in iterative:
+                    raise ModelError(
+                        f'{name} belongs to rules with iterations, rule = "{options.rule}" has none', owner=owner,
+                        key=name, value=getattr(options, name), remedy="leave it out or change the rule",
+                    )  # fmt: skip
             for group in set(named(options.supports)) - context.model.building.keeping:
                 raise ModelError(
                     'rule = "explicit" knows only supports that hold the present place', owner=owner, key="supports",

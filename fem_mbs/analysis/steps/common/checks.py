@@ -43,6 +43,13 @@ def check_sought(owner: str, options: Sought | Along) -> None:
             owner=owner,
             remedy="remove it, or ask for those",
         )
+    if options.which == "rightmost":
+        for key, value in options.given().items():
+            if key in ("near", "shift"):
+                raise ModelError(
+                    f'{key} = {shown(value)} belongs to which = "nearest"', owner=owner, key=key, value=value,
+                    remedy="remove it; reach limits where those of the largest growth are sought",
+                )  # fmt: skip
 
 
 def check_impacts(step: PlannedStep, system: Compiled) -> None:
