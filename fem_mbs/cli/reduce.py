@@ -15,7 +15,6 @@ from fem_mbs.decks.notes import Accept
 from fem_mbs.errors import FemMbsError, InputError
 from fem_mbs.modelfile.parts import load_part, wanted_of
 from fem_mbs.parts.part import COMPONENTS, ReducedPart
-from fem_mbs.units import Units
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -137,8 +136,7 @@ def print_part(console: Console, part: ReducedPart) -> None:
     from fem_mbs.cli.report_stability import make_table
 
     info = part.info
-    units = Units(info.get("base", Units().base))
-    length, mass, hertz = (units.of(unit).unit for unit in ("m", "kg", "Hz"))
+    length, mass, hertz, turning = (part.units.of(unit).unit for unit in ("m", "kg", "Hz", "kg m^2"))
     whole = (
         f"{info['nodes']} nodes, {info['dofs']} unknowns" if "dofs" in info else f"a part of dimension {part.dimension}"
     )
@@ -183,7 +181,7 @@ def print_part(console: Console, part: ReducedPart) -> None:
         J = np.where(np.abs(J) < 1e-12 * np.abs(J).max(), 0.0, J)  # round-off of symmetric parts
         values = ", ".join(f"{a} {J[i, j]:.6g}" for a, (i, j) in zip(axes, at, strict=True))
         console.print(
-            f"mass {info['mass']:.6g} {mass}, centre {center} {length}; about it {values} {units.of('kg m^2').unit}",
+            f"mass {info['mass']:.6g} {mass}, centre {center} {length}; about it {values} {turning}",
             soft_wrap=True,
         )
     if info.get("effective_mass") is not None and part.frequencies.size:

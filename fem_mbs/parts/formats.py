@@ -89,9 +89,10 @@ def _check_part(path: Path, part: ReducedPart) -> None:
         weight = part.rigid.T @ part.gravity
         mass = part.rigid.T @ M @ part.rigid[:, : part.dimension]
         if np.abs(weight - mass).max(initial=0.0) > _WEIGHT * np.abs(mass).max(initial=0.0):
+            unit = part.units.of("kg").unit
             raise ModelError(
-                f"{path}: gravity and mass do not belong together (mass {mass[0, 0]:.6g} kg, by gravity "
-                f"{weight[0, 0]:.6g} kg): entries are missing; write the part again"
+                f"{path}: gravity and mass do not belong together (mass {mass[0, 0]:.6g} {unit}, by gravity "
+                f"{weight[0, 0]:.6g} {unit}): entries are missing; write the part again"
             )
 
 

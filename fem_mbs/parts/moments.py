@@ -35,7 +35,8 @@ def moments_of_mass(part: ReducedPart) -> Moments:
     if not masses.min() > 0.0 or np.ptp(masses) > _SPREAD * masses.max():
         shown = ", ".join(f"{m:.6g}" for m in masses)
         raise ModelError(
-            f"its masses along the axes, {shown} kg, are not those of a body", owner=Owner("Reduced part", part.name)
+            f"its masses along the axes, {shown} {part.units.of('kg').unit}, are not those of a body",
+            owner=Owner("Reduced part", part.name),
         )
     # rigid-body shapes: constant t, and W c
     k = R.shape[1]

@@ -16,6 +16,7 @@ import numpy as np
 
 from fem_mbs.display import html_table
 from fem_mbs.late import dataclass
+from fem_mbs.units import Units
 
 __all__ = ["COMPONENTS", "Interface", "LoadMoments", "Moments", "Recovery", "ReducedPart"]
 
@@ -177,11 +178,16 @@ class ReducedPart:
     load_moments: Mapping[str, LoadMoments] = field(default_factory=dict)
     info: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def units(self) -> Units:
+        """Units of the model that the part was made of; SI where none were told."""
+        return Units(self.info.get("base", Units().base))
+
     def __repr__(self) -> str:
         names = ", ".join(interface.name for interface in self.interfaces[:6])
         more = f" and {len(self.interfaces) - 6} more" if len(self.interfaces) > 6 else ""
         count = len(self.frequencies)
-        modes = f"{count} modes up to {self.frequencies.max():.6g} Hz" if count else "no modes"
+        modes = f"{count} modes up to {self.frequencies.max():.6g} {self.units.of('Hz').unit}" if count else "no modes"
         return f"<ReducedPart {self.name!r}: {self.method}, {self.size} coordinates, {modes}; at {names}{more}>"
 
     def _repr_html_(self) -> str:
@@ -190,7 +196,9 @@ class ReducedPart:
             "Interfaces", ("name", "components"), ((i.name, ", ".join(i.components)) for i in self.interfaces)
         )
         modes = html_table(
-            "Modes", ("number", "frequency [Hz]"), ((k, f"{f:.6g}") for k, f in enumerate(self.frequencies, 1))
+            "Modes",
+            ("number", f"frequency [{self.units.of('Hz').unit}]"),
+            ((k, f"{f:.6g}") for k, f in enumerate(self.frequencies, 1)),
         )
         return f"<p>{escape(repr(self))}</p>{interfaces}{modes}"
 

@@ -376,7 +376,7 @@ def body_data(
     own = part.transformed(S, np.zeros((S.shape[1], 0)))
     names, stiffness = None, own.stiffness
     if frequencies.size:
-        names = [f"mode {k + 1}: {f:.6g} Hz" for k, f in enumerate(frequencies)]
+        names = [f"mode {k + 1}: {f:.6g} {part.units.of('Hz').unit}" for k, f in enumerate(frequencies)]
         stiffness = np.diag((2.0 * np.pi * frequencies) ** 2)  # (what stands beside the diagonal is round-off)
     data = FlexibleBodyData.from_moments(
         own.moments, stiffness, own.damping, _nodes(own), names, own.stiffening, part.name

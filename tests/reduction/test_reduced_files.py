@@ -7,13 +7,15 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
+from flexible_parts import beam
 from reduced_parts import MODES, free_part, stiff
 
+from fem_mbs import reduce_part
 from fem_mbs.errors import ModelError
 from fem_mbs.parts.bulk import bulk_entries, bulk_number
 from fem_mbs.parts.dmig import _real, read_dmig, write_dmig
 from fem_mbs.parts.files import read_matrix_market, write_matrix_market
-from fem_mbs.parts.formats import read_part
+from fem_mbs.parts.formats import read_part, write_part
 from fem_mbs.parts.part import Moments
 
 
@@ -379,3 +381,16 @@ def test_a_grid_without_mass_says_so(tmp_path):
         read_part(path)
     path.write_text(text + "DMIG    MAAX    12      1               12      1       0.\n")
     assert read_part(path).mass[1, 1] == 0.0
+
+
+def test_a_part_tells_numbers_in_the_units_of_its_model(tmp_path):
+    """Frequencies of a model in milliseconds are in kHz, masses of one in tonnes in t."""
+    m = beam(4)
+    m.units(base="mm kg ms")
+    part = reduce_part(m, {"left": "rod:start"}, modes=3)
+    assert repr(part).split(" up to ")[1].startswith(f"{part.frequencies.max():.6g} kHz;")
+    assert "frequency [kHz]" in part._repr_html_()
+    heavy = replace(part, gravity=2.0 * part.gravity, info={**part.info, "base": "mm t s"})
+    write_part(tmp_path / "part.h5", heavy)
+    with pytest.raises(ModelError, match=r"gravity and mass do not belong together \(mass [0-9.e-]+ t, by"):
+        read_part(tmp_path / "part.h5")
