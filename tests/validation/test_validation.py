@@ -400,3 +400,16 @@ def test_published_points():
         published("x", [1.0, 2.0], [1.0])
     level = published_level("Rao (2011)", [3.0, 1.0, 2.0], "0.25")
     assert level.x.tolist() == [1.0, 3.0] and level.y.tolist() == [0.25, 0.25]
+
+
+def test_shells_without_temperatures_compute_no_free_strains(monkeypatch):
+    from fem_mbs import solve
+    from fem_mbs.validation.macneal_harder_1985_shells import patch, reference
+
+    def refused(*_):
+        raise AssertionError("strains of temperatures")
+
+    monkeypatch.setattr("fem_mbs.properties.shell_recovery.free_strains", refused)
+    model, _ = patch("membrane", "quad8")
+    stress = np.asarray(solve(model).steps[0].frames["stress [Pa]"][-1])[:, [0, 1, 3]]
+    np.testing.assert_allclose(stress, np.broadcast_to(reference()["membrane"], stress.shape), rtol=1e-5)
