@@ -94,7 +94,7 @@ class Robot:
         return np.array(masses), np.array(inertias), np.array(angles), np.array(centres), p
 
 
-def drift(samples: int = 400) -> float:
+def drift(samples: int = 100) -> float:
     """Return the angle [rad] by which the base has turned after a loop: quadrature of H = 0 by Gauss' rule."""
     robot, total, guess = Robot(), 0.0, None
     guess = robot.passive

@@ -136,10 +136,11 @@ def swinging(t: np.ndarray, largest: float = 0.15) -> tuple[np.ndarray, np.ndarr
     s = Polynomial([0.0, 1.0])
     # rises, passes zero in the middle, and ends at rest: five derivatives vanish at both ends
     q = largest * 2.0**13 * (s * (1.0 - s)) ** 6 * (1.0 - 2.0 * s)
+    rates = [q, q.deriv(), q.deriv(2)]
 
     def angle(time: Any, order: int) -> Any:
         inside = np.clip(np.asarray(time) / DURATION, 0.0, 1.0)
-        return q.deriv(order)(inside) / DURATION**order if order else q(inside)
+        return rates[order](inside) / DURATION**order
 
     def pull(time: Any) -> Any:
         p = angle(time, 0)

@@ -19,9 +19,10 @@ by 1e-5 m at 10 s.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from scipy.integrate import solve_ivp
-from scipy.spatial.transform import Rotation
 
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error, extrapolated
@@ -48,38 +49,54 @@ def build(h: float = 0.005, duration: float = 5.0) -> Model:
     return model
 
 
+def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return a x b of vectors (3,), faster than numpy for one pair."""
+    (x, y, z), (u, v, w) = a.tolist(), b.tolist()
+    return np.array((y * w - z * v, z * u - x * w, x * v - y * u))
+
+
+def _turn(axis: np.ndarray, angle: float) -> np.ndarray:
+    """Return the rotation (3, 3) about a unit vector (Rodrigues 1840)."""
+    x, y, z = axis.tolist()
+    s, c = math.sin(angle), math.cos(angle)
+    skew = np.array(((0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0)))
+    return np.eye(3) + s * skew + (1.0 - c) * (skew @ skew)
+
+
 def _rates(_, state: np.ndarray) -> np.ndarray:
     """Return d(angles, speeds)/dt of the open chain, eqs 21-29 in inertial axes."""
-    angles, speeds = state[:5], state[5:]
-    turn, start, spin, drift, acceleration = Rotation.identity(), POINTS[0], np.zeros(3), np.zeros(3), np.zeros(3)
+    angles, speeds = state[:5].tolist(), state[5:].tolist()
+    turn, start, spin, drift, acceleration = np.eye(3), POINTS[0], np.zeros(3), np.zeros(3), np.zeros(3)
     axes, hinges = np.zeros((5, 3)), np.zeros((5, 3))
     mass, load = np.zeros((5, 5)), np.zeros(5)
     for i in range(5):
         # a hinge's axis turns with the rod before; `drift` is the spin's rate for vanishing rates of the speeds
-        axis = turn.apply(AXES[i])
-        drift = drift + np.cross(spin, axis) * speeds[i]
+        axis = turn @ AXES[i]
+        drift = drift + _cross(spin, axis) * speeds[i]
         spin = spin + axis * speeds[i]
-        turn = Rotation.from_rotvec(axis * angles[i]) * turn
+        turn = _turn(axis, angles[i]) @ turn
         axes[i], hinges[i] = axis, start
-        along = turn.apply(POINTS[i + 1] - POINTS[i])
+        along = turn @ (POINTS[i + 1] - POINTS[i])
         centre = start + 0.5 * along
-        curved = np.cross(drift, along) + np.cross(spin, np.cross(spin, along))
-        inertia = (np.eye(3) * (along @ along) - np.outer(along, along)) / 12.0
-        move, rotate = np.cross(axes[: i + 1], centre - hinges[: i + 1]), axes[: i + 1]
+        curved = _cross(drift, along) + _cross(spin, _cross(spin, along))
+        arms = centre - hinges[: i + 1]
+        rotate = axes[: i + 1]
+        move = rotate[:, [1, 2, 0]] * arms[:, [2, 0, 1]] - rotate[:, [2, 0, 1]] * arms[:, [1, 2, 0]]
+        inertia = (np.eye(3) * (along @ along) - along[:, None] * along) / 12.0
         force = np.array([0.0, -GRAVITY, 0.0]) - (acceleration + 0.5 * curved)
-        moment = -inertia @ drift - np.cross(spin, inertia @ spin)
+        moment = -inertia @ drift - _cross(spin, inertia @ spin)
         mass[: i + 1, : i + 1] += move @ move.T + rotate @ inertia @ rotate.T
         load[: i + 1] += move @ force + rotate @ moment
         start, acceleration = start + along, acceleration + curved
-    return np.concatenate([speeds, np.linalg.solve(mass, load)])
+    return np.concatenate([state[5:], np.linalg.solve(mass, load)])
 
 
 def _tip(angles: np.ndarray) -> np.ndarray:
     """Return the place of P5 (3,) [m] for the angles of the hinges (5,)."""
-    turn, place = Rotation.identity(), POINTS[0]
+    turn, place = np.eye(3), POINTS[0]
     for i in range(5):
-        turn = Rotation.from_rotvec(turn.apply(AXES[i]) * angles[i]) * turn
-        place = place + turn.apply(POINTS[i + 1] - POINTS[i])
+        turn = _turn(turn @ AXES[i], angles[i]) @ turn
+        place = place + turn @ (POINTS[i + 1] - POINTS[i])
     return place
 
 

@@ -113,7 +113,7 @@ def flight(M: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.concatenate((R @ v, (R @ _tilde(w)).ravel(), np.linalg.solve(M, changes)))
 
     start = np.concatenate((np.zeros(3), np.eye(3).ravel(), VELOCITY, SPIN))
-    y = solve_ivp(rate, (0.0, float(t[-1])), start, t_eval=t, rtol=1e-11, atol=1e-13).y.T
+    y = solve_ivp(rate, (0.0, float(t[-1])), start, "DOP853", t_eval=t, rtol=1e-11, atol=1e-13).y.T
     return y[:, :3], y[:, :3] + y[:, 3:12].reshape(-1, 3, 3) @ PLACES[0]
 
 

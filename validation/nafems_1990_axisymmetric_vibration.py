@@ -16,6 +16,8 @@ breathing of the sphere is solved with spherical Bessel functions as well.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import spherical_jn, spherical_yn
@@ -83,16 +85,16 @@ def breathing(count: int = 5) -> np.ndarray:
     p_wave = lame + E / (1.0 + NU)
     speed = np.sqrt(p_wave / DENSITY)
 
-    def determinant(w: float) -> float:
+    def determinant(w: Any) -> Any:
         k = w / speed
         a, b = (
             [p_wave * k * f(1, k * r, derivative=True) + 2.0 * lame * f(1, k * r) / r
              for f in (spherical_jn, spherical_yn)] for r in (INNER, OUTER)
         )  # fmt: skip
-        return float(a[0] * b[1] - a[1] * b[0])
+        return a[0] * b[1] - a[1] * b[0]
 
     w = np.linspace(500.0, 19000.0, 2000)
-    d = np.array([determinant(x) for x in w])
+    d = determinant(w)
     return np.array([brentq(determinant, w[i], w[i + 1]) for i in np.flatnonzero(d[:-1] * d[1:] < 0.0)])[:count] / (
         2.0 * np.pi
     )

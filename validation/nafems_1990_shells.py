@@ -82,6 +82,7 @@ def cylinder(load: str, cell: str) -> Model:
 def hemisphere(n: int, cell: str) -> Model:
     """Return LE3: three squares of n x n elements."""
     model = shell(octant(10.0, n, cell), 68.25e9, 0.3, 0.04)
+    model.field_names = ()
     model.fix("s:C", ["x", "y", "z"])
     model.fix("s:y = 0", ["y", "rotation x", "rotation z"])
     model.fix("s:x = 0", ["x", "rotation y", "rotation z"])

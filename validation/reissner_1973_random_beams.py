@@ -159,7 +159,7 @@ def build(beam: Beam | None = None, n: int = 12, strains: str | None = None) -> 
     for k, at in enumerate((0.0, *INSIDE)):
         for q in MIDDLE if k else CLAMP:
             model.sensor(f"{q} {k}", "element", on="beam", element=int(at * n), quantity=q)
-    model.static_step(increments=8)
+    model.static_step(increments=4)
     return model
 
 
@@ -243,7 +243,6 @@ def exact(beam: Beam, intervals: int = 24):
         arm_at(1.0),
         inner,
         intervals=intervals,
-        factors=(0.25, 0.5, 0.75, 1.0),
     )[-1]
     # axes of the last section before loading, for the turn of the node
     turned = cantilever(length, np.zeros((6, 6)), (0, 0, 0), (0, 0, 0), start, R, curvature, intervals=intervals)[-1]
@@ -269,7 +268,7 @@ def _build_plane(beam: Beam, n: int, strains: str | None) -> Model:
     for k, at in enumerate((0.0, *INSIDE)):
         for q in PLANE_MIDDLE if k else PLANE_CLAMP:
             model.sensor(f"{q} {k}", "element", on="beam", element=int(at * n), quantity=q)
-    model.static_step(increments=8)
+    model.static_step(increments=4)
     return model
 
 

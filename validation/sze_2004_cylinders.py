@@ -66,9 +66,11 @@ def laminated(
     """Return the shell on "s" of three layers, ``plies`` (E_L, E_T, nu, G), or of one, ``isotropic`` (E, nu)."""
     if angles is None:
         E, nu = isotropic
-        return shell(mesh, E, nu, thickness)
+        model = shell(mesh, E, nu, thickness)
+        model.field_names = ()
+        return model
     E1, E2, nu, G = plies
-    model = Model(3, "laminate")
+    model = Model(3, "laminate", fields=())
     model.material("ply", E=[E1, E2, E2], nu=[nu, nu, nu], G=[G, G, G], density=0.0)
     model.mesh("s", mesh)
     layers = [{"material": "ply", "thickness": thickness / 3.0, "angle": angle} for angle in angles]
@@ -79,6 +81,7 @@ def laminated(
 def pulled(n: int = 16, cell: str = "quad") -> Model:
     """Return an eighth of the open cylinder, 3 n/2 by n elements."""
     model = shell(arc(4.953, np.pi / 2, 10.35 / 2, 3 * n // 2, n, cell), 10.5e6, 0.3125, 0.094)
+    model.field_names = ()
     model.fix("s:bottom", ["y", "rotation x", "rotation z"])
     model.fix("s:left", ["x", "rotation y", "rotation z"])
     model.fix("s:right", ["z", "rotation x", "rotation y"])
@@ -93,6 +96,7 @@ def pinched(n: int, until: float, cell: str = "quad") -> Model:
     """Return an eighth of the cylinder between diaphragms, n x n elements, to a share of the load; to the full load by
     displacements under the force."""
     model = shell(arc(100.0, np.pi / 2, 100.0, n, n, cell), 30e3, 0.3, 1.0)
+    model.field_names = ()
     model.fix("s:bottom", ["y", "rotation x", "rotation z"])
     model.fix("s:left", ["x", "rotation y", "rotation z"])
     model.fix("s:right", ["z", "rotation x", "rotation y"])

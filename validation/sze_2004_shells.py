@@ -40,6 +40,7 @@ def surface(
 ) -> Model:
     """Return a shell on the unit square that ``place(u, v)`` maps, clamped nowhere, with its edges as sets."""
     model = shell(square(place, nx, ny, cell), E, nu, thickness)
+    model.field_names = ()
     model.static_step(increments=increments)
     return model
 

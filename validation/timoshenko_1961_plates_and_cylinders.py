@@ -59,7 +59,7 @@ def build(aspect: float = 1.0, load: str = "thrust", cell: str = "quad", n: int 
         if load == "two thrusts":
             on_edge(model, "top", (0.0, -N * aspect, 0.0))
             on_edge(model, "bottom", (0.0, N * aspect, 0.0))
-    model.buckling_step(count=2, sign="positive")
+    model.buckling_step(count=1, sign="positive")
     return model
 
 

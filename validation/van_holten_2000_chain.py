@@ -101,12 +101,14 @@ def double_pendulum(duration: float) -> np.ndarray:
 def frequencies(t: np.ndarray, u: np.ndarray, near: tuple[float, float]) -> np.ndarray:
     """Return two frequencies of u (n,) [rad/s] near given ones, by fitting these and a third motion."""
 
+    size = np.abs(u).max()
+
     def basis(w):
         return np.hstack([np.column_stack([np.cos(x * t), np.sin(x * t)]) for x in w])
 
     def rest(w):
-        columns = basis(w)
-        return (columns @ np.linalg.lstsq(columns, u, rcond=None)[0] - u) / np.abs(u).max()
+        columns = np.linalg.qr(basis(w))[0]
+        return (columns @ (columns.T @ u) - u) / size
 
     return np.sort(least_squares(rest, [*near, 2.8 * near[1]], x_scale=near[0], xtol=1e-12, ftol=1e-14).x)[:2]
 

@@ -19,6 +19,8 @@ quoted from the source.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import iv, jv, kv, yv
@@ -63,8 +65,9 @@ def build(across: int = ACROSS, around: int = AROUND) -> Model:
     return model
 
 
-def conditions(k: float, n: int) -> float:
-    """Return the determinant of the conditions at both circles for the wave number k [1/m] and n nodal diameters."""
+def conditions(k: Any, n: int) -> Any:
+    """Return the determinant of the conditions at both circles for the wave numbers k [1/m], one or (m,), and n nodal
+    diameters."""
     rows = []
     for r, free in ((INNER, False), (OUTER, True)):
         columns = []
@@ -83,8 +86,8 @@ def conditions(k: float, n: int) -> float:
             columns.append((moment, shear))
         rows += [np.array([c[i] for c in columns]) for i in range(2)]
     scale = np.abs(rows).max(axis=0)
-    A = np.array(rows) / scale
-    return float(np.linalg.det(A / np.abs(A).max(axis=1)[:, None]))
+    A = np.moveaxis(np.array(rows) / scale, (0, 1), (-2, -1))
+    return np.linalg.det(A / np.abs(A).max(axis=-1, keepdims=True))
 
 
 def reference() -> dict:
@@ -93,7 +96,7 @@ def reference() -> dict:
     plate = {}
     for n in range(SECTORS + 1):
         k = np.linspace(2.0, 16.0, 600)
-        values = np.array([conditions(v, n) for v in k])
+        values = conditions(k, n)
         at = np.flatnonzero(np.sign(values[1:]) != np.sign(values[:-1]))[:COUNT]
         roots = np.array([brentq(conditions, k[i], k[i + 1], args=(n,), xtol=1e-12) for i in at])
         plate[n] = roots**2 * np.sqrt(D / (DENSITY * THICKNESS)) / (2.0 * np.pi)

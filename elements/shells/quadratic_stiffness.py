@@ -283,14 +283,12 @@ def _integrals(X, axes, section, shear) -> tuple[np.ndarray, np.ndarray]:
     cell, tying = _tying(X)
     a = tying.counts[0]
     plane = 2 * a
-    S = np.zeros((e, tying.strains, tying.strains))
-    about = np.zeros((e, n, n))
+    areas, strains, forces = [], [], []
     points, weights = _TRIANGLE if cell == "triangle6" else rule("quad8")
     mean, parts = _constant_parts(cell, tying, X, axes)
     shapes = shape_functions(cell, points)
     t_at, slopes_at = np.moveaxis(tangents(cell, X, points), 1, 0), _slopes(X, cell, points)
-    at_points = zip(points, weights, t_at, slopes_at, shapes, strict=True)
-    for at, weight, t, slopes, N in at_points:
+    for at, weight, t, slopes in zip(points, weights, t_at, slopes_at, strict=True):
         local, J, area = local_axes(t, axes[:, 0])
         curvature = _curvature(slopes, local, J, section)
         B = _strains(cell, tying, J, at)
@@ -303,19 +301,30 @@ def _integrals(X, axes, section, shear) -> tuple[np.ndarray, np.ndarray]:
                 B[:, 3 * (low > 0) : 3 * (low > 0) + 3, low : low + a] -= rest_by_mean @ mean
         B[:, 3:6] -= _products(curvature) @ B[:, :3]
         C = _sections(_curved_section(section, curvature), shear)
-        S += (weight * area)[:, None, None] * (np.swapaxes(B, 1, 2) @ (C @ B))
-        about += (weight * area)[:, None, None] * np.outer(N, N)
+        areas.append(weight * area)
+        strains.append(B)
+        forces.append((weight * area)[:, None, None] * (C @ B))
+    S = _summed(strains, forces)
+    squares = (shapes[:, :, None] * shapes[:, None]).reshape(len(points), n * n)
+    about = (np.array(areas).T @ squares).reshape(e, n, n)
     if cell == "quad8":
         points, weights = rule("quad8", "reduced")
         t_at, slopes_at = np.moveaxis(tangents(cell, X, points), 1, 0), _slopes(X, cell, points)
+        strains, forces = [], []
         for at, weight, t, slopes in zip(points, weights, t_at, slopes_at, strict=True):
             local, J, area = local_axes(t, axes[:, 0])
             curvature = _curvature(slopes, local, J, section)
             B = _strains(cell, tying, J, at)[:, :6, :plane]
             B[:, 3:6] -= _products(curvature) @ B[:, :3]
-            C = _curved_section(section, curvature)
-            S[:, :plane, :plane] += (weight * area)[:, None, None] * (np.swapaxes(B, 1, 2) @ (C @ B))
+            strains.append(B)
+            forces.append((weight * area)[:, None, None] * (_curved_section(section, curvature) @ B))
+        S[:, :plane, :plane] += _summed(strains, forces)
     return S, about
+
+
+def _summed(strains: list[np.ndarray], forces: list[np.ndarray]) -> np.ndarray:
+    """Return the sum (e, m, m) over points of the products of strains (e, k, m) and forces (e, k, m) there."""
+    return np.swapaxes(np.concatenate(strains, axis=1), 1, 2) @ np.concatenate(forces, axis=1)
 
 
 def _constant_parts(cell: str, tying: Tying, X: np.ndarray, axes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -189,6 +189,7 @@ def _run_into(
     """Run all steps into a folder that no other run uses; arguments as in `run`."""
     from fem_mbs.analysis.recovery.part_results import write_parts
     from fem_mbs.results.reader import Results
+    from fem_mbs.results.store import kept_open
     from fem_mbs.results.writer import ResultsWriter
 
     header = make_header(context.compiled)
@@ -222,11 +223,17 @@ def _run_into(
 
     def outcomes() -> list[CheckReport]:
         """Evaluate checks from what is on disk: a continued run has only its later rows in hand."""
-        return _outcomes(model, columns, Results.open(directory)) if model.checks else []
+        if not model.checks:
+            return []
+        with kept_open():
+            return _outcomes(model, columns, Results.open(directory))
 
     def sensors() -> list[StepSensors]:
         """Evaluate the statistics of sensors from what is on disk."""
-        return sensors_of(Results.open(directory)) if model.sensors else []
+        if not model.sensors:
+            return []
+        with kept_open():
+            return sensors_of(Results.open(directory))
 
     context = replace(context, recorder=recorder, outcomes=outcomes, sensors=sensors)
     if watch is not None:
@@ -236,10 +243,11 @@ def _run_into(
     except BaseException as error:
         _fail(context.recorder, error)
         raise
-    results = Results.open(directory)
-    results.write_sensors_csv()
-    results.write_response_csv()
-    results.write_drives_csv()
+    with kept_open():
+        results = Results.open(directory)
+        results.write_sensors_csv()
+        results.write_response_csv()
+        results.write_drives_csv()
     return results
 
 

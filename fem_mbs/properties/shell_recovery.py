@@ -48,9 +48,11 @@ class ShellRecovery:
         """Return strains and curvatures (e, n, 6) at the nodes, of membranes (e, n, 3), by the outputs (e, k) of the
         elements, and the factors (e,) on the temperatures."""
         m = self._by_natural.shape[3]
-        heat = table[:, -m - 1]
+        heat, natural = table[:, -m - 1], table[:, -m:]
+        if not self.group.heat.any():  # free strains are those of temperatures
+            return np.einsum("enim,em->eni", self._by_natural, natural), heat
         strains, free = self._free
-        found = np.einsum("enim,em->eni", self._by_natural, table[:, -m:] - heat[:, None] * free)
+        found = np.einsum("enim,em->eni", self._by_natural, natural - heat[:, None] * free)
         return found + heat[:, None, None] * strains, heat
 
     def tensor(self, plane: np.ndarray, shear: float = 1.0) -> np.ndarray:

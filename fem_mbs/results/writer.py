@@ -543,25 +543,26 @@ def finish(directory: Path) -> None:
 
     Can be interrupted and called again.
     """
-    index = store.read_index(directory)
-    if not index.consolidated:
-        with store.create_file(directory / store.RESULT, index.run) as file:
-            with store.open_file(index.header_path) as source:
-                source.copy("header", file)
-            store.write_end(file, index.end)
-            file.create_group("steps")
-            for number, entry in enumerate(index.steps):
-                rows, frames = entry.count("series"), entry.count("frames")
-                with store.step_group(file, f"steps/{number:04d}", number, entry, rows, frames) as group:
-                    store.copy_step(entry, group, rows, frames, final=True)
-                    store.end_step_group(group, entry.summary)
-                points = file.create_group(f"restart/{number:04d}")
-                for position, point in enumerate(p for p in index.restarts if p.step == number and p.keep):
-                    store.copy_restart(point, points, f"{position:08d}")
+    with store.kept_open():
         index = store.read_index(directory)
-    with store.open_file(index.header_path) as file:
-        header = store.read_header(file)
-    write_xdmf(index, header, directory)
-    store.write_json(directory / store.SUMMARY, index.end["summary"])
+        if not index.consolidated:
+            with store.create_file(directory / store.RESULT, index.run) as file:
+                with store.open_file(index.header_path) as source:
+                    source.copy("header", file)
+                store.write_end(file, index.end)
+                file.create_group("steps")
+                for number, entry in enumerate(index.steps):
+                    rows, frames = entry.count("series"), entry.count("frames")
+                    with store.step_group(file, f"steps/{number:04d}", number, entry, rows, frames) as group:
+                        store.copy_step(entry, group, rows, frames, final=True)
+                        store.end_step_group(group, entry.summary)
+                    points = file.create_group(f"restart/{number:04d}")
+                    for position, point in enumerate(p for p in index.restarts if p.step == number and p.keep):
+                        store.copy_restart(point, points, f"{position:08d}")
+            index = store.read_index(directory)
+        with store.open_file(index.header_path) as file:
+            header = store.read_header(file)
+        write_xdmf(index, header, directory)
+        store.write_json(directory / store.SUMMARY, index.end["summary"])
     store.remove_segments(directory / store.SEGMENTS_NEW)
     store.remove_segments(directory / store.SEGMENTS)

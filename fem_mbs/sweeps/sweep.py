@@ -407,7 +407,8 @@ def run_variant(folder: str, text: str, record: dict[str, Any], token: str, mark
         model = load_model(file)
         skipped = [f'mesh "{name}": {text}' for name, (mesh, _) in model.meshes.items() for text in mesh.skipped]
         results = run(model, target, progress=_Watch(Path(token), mark), skipped=skipped, source=file)
-        quantities = collect(results)
+        with store.kept_open():
+            quantities = collect(results)
         reason = "; ".join(results.failures)
     except InputError as error:
         reason = locate_error(file, error).in_file

@@ -34,7 +34,8 @@ def flexible_gmres(
         d (n,), the number of steps, and whether the residual arrived at ``reduction``.
     """
     beta = float(np.linalg.norm(r))
-    V, Z = [r / beta], []
+    V, Z = np.empty((steps + 1, r.size)), []
+    V[0] = r / beta
     H = np.zeros((steps + 1, steps))
     cs, sn, g = np.zeros(steps), np.zeros(steps), np.zeros(steps + 1)
     g[0] = beta
@@ -42,12 +43,13 @@ def flexible_gmres(
     while k < steps:
         Z.append(precondition(V[k]))
         w = multiply(Z[k])
-        for i in range(k + 1):
-            H[i, k] = V[i] @ w
-            w -= H[i, k] * V[i]
+        for _ in range(2):  # Gram and Schmidt's classical scheme, twice is enough (Giraud et al. 2005)
+            along = V[: k + 1] @ w
+            w -= along @ V[: k + 1]
+            H[: k + 1, k] += along
         H[k + 1, k] = np.linalg.norm(w)
         if H[k + 1, k] > 0.0:
-            V.append(w / H[k + 1, k])
+            V[k + 1] = w / H[k + 1, k]
         for i in range(k):  # the earlier Givens rotations, then a new one
             H[i, k], H[i + 1, k] = cs[i] * H[i, k] + sn[i] * H[i + 1, k], cs[i] * H[i + 1, k] - sn[i] * H[i, k]
         length = float(np.hypot(H[k, k], H[k + 1, k]))

@@ -11,6 +11,14 @@ from fem_mbs import Model, Results, ResultsError, run
 from fem_mbs.results.store import kept_open
 
 
+class Opened(list):
+    """Files that have been opened, and their paths."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.paths: list[Path] = []
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A mass on a spring with several sensors."""
@@ -28,11 +36,12 @@ def folder(tmp_path_factory):
 @pytest.fixture
 def opened(monkeypatch):
     """The files that are opened, one after another."""
-    found, own = [], h5py.File.__init__
+    found, own = Opened(), h5py.File.__init__
 
     def counted(self, name, *args, **options):
         if isinstance(name, Path):  # else another handle of an open file
             found.append(self)
+            found.paths.append(name)
         own(self, name, *args, **options)
 
     monkeypatch.setattr(h5py.File, "__init__", counted)
@@ -68,3 +77,17 @@ def test_errors_are_those_of_the_reader_and_of_the_caller(folder):
         results.sensor("place 0")
         raise ValueError("my own")
     assert not isinstance(error.value, ResultsError)
+
+
+def test_a_run_opens_each_of_its_files_a_few_times(opened, tmp_path):
+    """What a run reads of its own files as it ends, statistics, the one file of all and tables, opens each once."""
+    m = Model(2, "mass")
+    m.body("mass", (1.0, 0.0), mass=1.0, inertia=1.0)
+    m.spring("spring", "ground", "mass", point_a=(0.0, 0.0), stiffness=10.0, length=0.9)
+    for k in range(5):
+        m.sensor(f"place {k}", "position", on="mass")
+    m.transient_step(0.02, 0.01, name="swing", frames=2)
+    run(m, tmp_path / "out")
+    # written, read for statistics, joined, read for tables
+    paths = [Path(file) for file in opened.paths]
+    assert max(paths.count(path) for path in set(paths)) <= 4, sorted(paths)

@@ -12,7 +12,7 @@ from scipy.special import ellipk
 
 from fem_mbs import ConvergenceError, Model, ModelError, run, solve
 from fem_mbs.analysis.transient.stepping import Stepping
-from fem_mbs.solvers.linear.saddle import negative_determinant
+from fem_mbs.solvers.linear.saddle import negative_count, negative_determinant
 from fem_mbs.solvers.stepping import layout as S
 
 
@@ -42,6 +42,27 @@ def arch_load(w: float) -> float:
 
 
 LIMIT = minimize_scalar(lambda w: -arch_load(w), bounds=(0.0, 0.3), method="bounded", options={"xatol": 1e-12})
+
+
+def test_stable_points_need_no_eigenvalues(monkeypatch):
+    """A Cholesky factorisation of the band tells that a point is stable; others take all eigenvalues."""
+    counts = []
+
+    def counted(*given):
+        counts.append(negative_count(*given))
+        return counts[-1]
+
+    monkeypatch.setattr("fem_mbs.analysis.statics.problem.negative_count", counted)
+    model = arch()
+    model.fix("apex", ["x"])
+    model.static_step(control="arc", until=-0.5 * LIMIT.fun, stability=True)
+    assert (solve(model).steps[0].series["negative eigenvalues"] == 0).all() and not counts
+    model = arch()
+    model.fix("apex", ["x"])
+    model.static_step(control="arc", until=30.0, stability=True)
+    found = solve(model).steps[0]
+    assert [point["kind"] for point in found.summary["critical_points"]] == ["limit", "limit"]
+    assert set(counts) == {1} and found.series["negative eigenvalues"].max() == 1
 
 
 @pytest.mark.parametrize("dimension", [2, 3])

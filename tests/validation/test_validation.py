@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import inspect
 import json
 import math
@@ -168,6 +169,26 @@ def test_exit_code_and_json(monkeypatch, tmp_path, names, code, expected):
         list(row) == ["case", "quantity", "measured", "reference", "tolerance", "pass", "kind", "where"] for row in rows
     )
     assert any("FAILED  X2: wrong: 1, not 2 +- 0.2" in line for line in lines) == (code == 1)
+
+
+def test_garbage_of_a_file_is_searched_for_apart_from_what_is_loaded(monkeypatch):
+    """While a file runs nothing that was there before is searched; after it, also after an error, all is as it was."""
+    seen, before = [], gc.get_threshold()
+
+    def check(f):
+        seen.extend((gc.get_freeze_count(), gc.get_threshold()))
+        raise ZeroDivisionError
+
+    _fake(monkeypatch, check)
+    frozen = gc.get_freeze_count()  # by the tests themselves
+    gc.unfreeze()
+    try:
+        assert run_cases(out=lambda _: None) == 1
+        assert seen[0] > 10_000 and seen[1][0] > before[0]
+        assert gc.get_freeze_count() == 0 and gc.get_threshold() == before
+    finally:
+        if frozen:
+            gc.freeze()
 
 
 def test_a_case_that_breaks_is_a_failure_and_hides_nothing(monkeypatch, tmp_path):
@@ -379,3 +400,16 @@ def test_published_points():
         published("x", [1.0, 2.0], [1.0])
     level = published_level("Rao (2011)", [3.0, 1.0, 2.0], "0.25")
     assert level.x.tolist() == [1.0, 3.0] and level.y.tolist() == [0.25, 0.25]
+
+
+def test_shells_without_temperatures_compute_no_free_strains(monkeypatch):
+    from fem_mbs import solve
+    from fem_mbs.validation.macneal_harder_1985_shells import patch, reference
+
+    def refused(*_):
+        raise AssertionError("strains of temperatures")
+
+    monkeypatch.setattr("fem_mbs.properties.shell_recovery.free_strains", refused)
+    model, _ = patch("membrane", "quad8")
+    stress = np.asarray(solve(model).steps[0].frames["stress [Pa]"][-1])[:, [0, 1, 3]]
+    np.testing.assert_allclose(stress, np.broadcast_to(reference()["membrane"], stress.shape), rtol=1e-5)

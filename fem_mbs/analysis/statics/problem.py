@@ -258,16 +258,30 @@ class Problem:
     def _positive(self) -> bool:
         """Return whether the symmetric part of the assembled band, with zeros moved up a little, is positive
         definite."""
+        lower, size, _ = self._symmetric_band()
+        lower[0] += _ZERO * size
+        return dpbtrf(lower, lower=1)[1] == 0
+
+    def _symmetric_band(self) -> tuple[np.ndarray, np.ndarray, float]:
+        """Return the lower band (band + 1, n) of the symmetric part of the assembled matrix, the largest entries (n,)
+        of its columns, and the largest difference from its transpose over the largest entry."""
         band, n = self.system.bandwidth, self.system.n_equations
         table = self.state.values[: n * (3 * band + 1)].reshape(n, 3 * band + 1)
-        lower = np.zeros((band + 1, n))
+        lower, apart = np.zeros((band + 1, n)), 0.0
         for d in range(band + 1):  # entry (j + d, j) stands in column j, (j, j + d) in column j + d
-            lower[d, : n - d] = 0.5 * (table[: n - d, 2 * band + d] + table[d:, 2 * band - d])
-        lower[0] += _ZERO * np.abs(table).max(axis=1)
-        return dpbtrf(lower, lower=1)[1] == 0
+            below, above = table[: n - d, 2 * band + d], table[d:, 2 * band - d]
+            lower[d, : n - d] = 0.5 * (below + above)
+            apart = max(apart, float(np.abs(below - above).max(initial=0.0)))
+        size = np.abs(table).max(axis=1)
+        return lower, size, apart / (float(size.max(initial=0.0)) or 1.0)
 
     def negative(self, factor: float) -> int:
         self._assemble(C.TANGENT, factor)
+        if self.quick and self.node.any():
+            lower, _, self.skew = self._symmetric_band()
+            self.asymmetry = max(self.asymmetry, self.skew)
+            if dpbtrf(lower, lower=1)[1] == 0:  # as long as no pivot is negative, no eigenvalue is
+                return 0
         return negative_count(*self._parts())
 
     def reverses(self, count: int) -> bool:
