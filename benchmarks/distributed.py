@@ -29,6 +29,7 @@ from fem_mbs.analysis.end_state import EndState
 from fem_mbs.solvers.eigen.modes import real_modes
 
 PARTS = ("model", "assembly", "static", "modes")
+_LITTLE = 3000
 
 
 def block(unknowns: int, sides: tuple[int, ...] = (4, 2, 1), distributed: bool = False) -> Model:
@@ -69,7 +70,6 @@ def measure(given: argparse.Namespace, unknowns: int) -> tuple[np.ndarray, int, 
     """Return seconds (4, 2) of the parts of the work, the number of equations, the memory [kB] of model and matrices
     (each its peak and what is left), of elements, and in common, the peak of all memory [GB], and the check value."""
     last = PARTS.index(given.until)
-    start(given, 0)  # imports
     before, times = resident(), [clocks()]
     end = start(given, unknowns)
     times.append(clocks())
@@ -98,6 +98,7 @@ def measure(given: argparse.Namespace, unknowns: int) -> tuple[np.ndarray, int, 
 
 def one(given: argparse.Namespace, unknowns: int) -> None:
     """Measure one size and print its row on the first process."""
+    measure(given, _LITTLE)  # imports, and loads compiled code
     seconds, n, held, peak, value = measure(given, unknowns)
     peaks, models = [peak], [held]
     if given.backend != "local":
