@@ -57,7 +57,8 @@ def resident() -> np.ndarray:
     lines = Path("/proc/self/status").read_text().splitlines()
     told = {name: float(value.split()[0]) for name, value in (line.split(":") for line in lines) if "kB" in value}
     Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
-    return np.array([told["VmHWM"] - told["RssShmem"] - told["RssFile"], told["RssAnon"], told["RssShmem"], told["VmHWM"]])
+    peak, common = told["VmHWM"], told["RssShmem"]
+    return np.array([peak - common - told["RssFile"], told["RssAnon"], common, peak])
 
 
 def start(given: argparse.Namespace, unknowns: int) -> EndState:
@@ -128,7 +129,8 @@ def main() -> None:
             one(given, size)
         return
     parts = " ".join(f"{name:>15s}" for name in PARTS)
-    print(f" unknowns ranks {parts}   own memory [kB/unknown]: model at its peak; after; matrices; after; elements; in common   peak [GB] of each process   check")
+    memory = "own memory [kB/unknown]: peak of model, model, peak of matrices, matrices, elements; in common"
+    print(f" unknowns ranks {parts}   {memory}   peak [GB] of each process   check")
     for size in given.sizes:
         for ranks in given.ranks.split(","):
             options = ["--modes", str(given.modes), "--sides", given.sides, "--backend", given.backend]

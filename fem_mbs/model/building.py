@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from bisect import bisect_right
 from collections import ChainMap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -228,6 +228,10 @@ class Building:
         x = self._x[: self._n_placed]
         x.flags.writeable = False
         return x
+
+    def keep_positions(self, made_once: Callable[[Callable[[], np.ndarray]], np.ndarray]) -> None:
+        """Keep the positions as ``made_once`` returns them, which processes of a machine have in common."""
+        self._x = made_once(lambda: self.positions)
 
     @property
     def cell_groups(self) -> list[CellGroup]:

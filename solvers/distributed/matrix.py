@@ -73,7 +73,7 @@ def _integer(n: int) -> type:
 
 
 class DistributedMatrix:
-    """The sum over all ranks of their sparse shares ``own`` (r, c), each in the rows and columns ``places`` of the whole.
+    """The sum over all ranks of sparse shares ``own`` (r, c), each in the rows and columns ``places`` of the whole.
 
     It behaves as a sparse matrix of scipy in products with vectors, sums, slices and transposes; vectors are whole
     (`Ranks.whole`).  Every method is called by all ranks.
@@ -342,8 +342,8 @@ def united(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _chosen(places: np.ndarray, size: int, wanted: Any) -> tuple[Any, np.ndarray, int]:
-    """Return which of ``places`` (k,), ascending numbers below ``size``, are among the ``wanted`` ones (a slice, a mask or
-    numbers), their numbers among these, ascending, and how many are wanted."""
+    """Return which of ``places`` (k,), ascending numbers below ``size``, are among the ``wanted`` ones (a slice, a mask
+    or numbers), their numbers among these, ascending, and how many are wanted."""
     if isinstance(wanted, slice):
         low, high, step = wanted.indices(size)
         if step == 1:

@@ -9,6 +9,7 @@ import mmap
 import os
 import pickle
 import tempfile
+import weakref
 from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar
@@ -172,6 +173,11 @@ class Ranks:
         """
         return make() if self.size == 1 else _made_once(self.machine, make)
 
+    def copies(self, make: Callable[[], np.ndarray]) -> Callable[[], np.ndarray]:
+        """Return what gives copies of the array that ``make`` returns, which one rank of each machine calls; what is
+        not changed of a copy stands once in the memory of the machine."""
+        return _Copies(self.machine, make)
+
     def gathered(self, thing: Any) -> list[Any]:
         """Return an object of each rank."""
         return self.comm.allgather(thing)
@@ -201,6 +207,23 @@ def _made_once(machine: Any, make: Callable[[], Found]) -> Found:
     machine.Barrier()
     buffers.clear()
     return pickle.loads(text, buffers=[memory[a : a + n].toreadonly() for a, n in zip(first, sizes, strict=False)])
+
+
+class _Copies:
+    """Gives copies of an array; see `Ranks.copies`."""
+
+    def __init__(self, machine: Any, make: Callable[[], np.ndarray]):
+        made = make() if machine.rank == 0 else None
+        self._shape, self._type = machine.bcast(None if made is None else (made.shape, made.dtype))
+        self._size = max(int(np.prod(self._shape, dtype=int)) * self._type.itemsize, 1)
+        self._file = _common_file(machine, self._size)
+        weakref.finalize(self, os.close, self._file)
+        if made is not None:
+            _mapped(self._file, self._size, mmap.MAP_SHARED, self._shape, self._type)[...] = made
+        machine.Barrier()
+
+    def __call__(self) -> np.ndarray:
+        return _mapped(self._file, self._size, mmap.MAP_PRIVATE, self._shape, self._type)
 
 
 def _common_file(machine: Any, size: int) -> int:

@@ -1,5 +1,5 @@
-"""Assemble the matrices of a model by its elements of this process: each process makes the share of its own, in the dofs that
-these touch."""
+"""Assemble the matrices of a model by its elements of this process: each process makes the share of its own, in the
+dofs that these touch."""
 
 from __future__ import annotations
 

@@ -6,8 +6,10 @@ e of the ranks, so that constraints are eliminated before anything is added up.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from scipy.sparse import csr_matrix, vstack
@@ -17,12 +19,15 @@ from fem_mbs.analysis.linear.equilibrium import LOOSE, REFINEMENTS, Equilibrium
 from fem_mbs.analysis.linear.linearised import SYMMETRIC, Linearised, unit_factors
 from fem_mbs.errors import AnalysisError, LooseError, ModelError, Owner
 from fem_mbs.solvers.distributed.matrix import NOT_SYMMETRIC, DistributedMatrix, united
+from fem_mbs.solvers.distributed.ranks import ranks
 from fem_mbs.solvers.linear.distinct import distinct
 from fem_mbs.system.blocks import Block
 from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.tangent import constraint_rows
 
 __all__ = ["DistributedLinearised"]
+
+Found = TypeVar("Found")
 
 
 class DistributedLinearised(Linearised):
@@ -46,6 +51,9 @@ class DistributedLinearised(Linearised):
             )
         return PartMatrices(system)
 
+    def made_once(self, make: Callable[[], Found]) -> Found:
+        return ranks().made_once(make)
+
     def constraint_rows(self) -> csr_matrix:
         rows = constraint_rows(self.system, self.here.control(2.0), self.here.functions, self.state, scaled=True)
         return csr_matrix(vstack((rows, self.system.sharing()))[:, : self.first])
@@ -57,11 +65,12 @@ class DistributedLinearised(Linearised):
         """Return T^T A T of a matrix (N, N)."""
         if not self.eliminated:
             raise AnalysisError("a mechanism that keeps its constraints is not distributed; run it without --backend")
-        made = self._eliminated(A) if self.elimination.dependent.size else self.matrices.submatrix(A, self.elimination.free)
+        found = self.elimination
+        made = self._joined(A) if found.dependent.size else self.matrices.submatrix(A, found.free)
         known = self.__dict__.setdefault("_laid_out", made)
         return made if made is known else made.laid_out(known)
 
-    def _eliminated(self, A: DistributedMatrix) -> DistributedMatrix:
+    def _joined(self, A: DistributedMatrix) -> DistributedMatrix:
         """Return T^T A T in the dofs that this rank has entries of, and those that equations connect with them."""
         found, A = self.elimination, self._node_part(A)
         T, free, at = found.T, found.free, united(*A.places)
@@ -105,6 +114,8 @@ class DistributedLinearised(Linearised):
     @cached_property
     def stiffness(self) -> DistributedMatrix:
         """Return the symmetric part of `whole_stiffness`; all of it where the model is ``unsymmetric``."""
+        if self.eliminated:
+            self.elimination  # noqa: B018 (what it takes to find it comes before the matrices)
         K = self.whole_stiffness
         if not self.here.skewed or not K.nnz:
             return K
