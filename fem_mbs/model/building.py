@@ -469,6 +469,9 @@ class Building:
     def add_nodes(self, x: np.ndarray) -> int:
         """Add nodes at positions (n, dimension or 3) and return the number of the first."""
         first, self._n_placed = self._n_placed, self._n_placed + len(x)
+        if not first and not x.flags.writeable and x.shape[1] == self.dimension:
+            self._x = x  # of a mesh, which processes of a machine may have in common
+            return first
         if self._n_placed > len(self._x):
             room = np.zeros((max(self._n_placed, 3 * first // 2), self.dimension))
             room[:first] = self._x[:first]
