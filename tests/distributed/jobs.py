@@ -197,7 +197,7 @@ def shares() -> dict[str, Any]:
 
 
 def whole_arrays(*roots: Any, lengths: set[int]) -> dict[str, int]:
-    """Return the bytes of arrays, by their shapes, that have an axis of one of some lengths, can be reached from objects
+    """Return the bytes of arrays, by their shapes, that have an axis of one of some lengths, are reached from objects
     and stand in the memory of this process alone; workspaces of states, which linear steps do not use, do not count."""
     seen, found, stack = set(), {}, list(roots)
     while stack:
