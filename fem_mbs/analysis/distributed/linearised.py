@@ -54,6 +54,10 @@ class DistributedLinearised(Linearised):
     def made_once(self, make: Callable[[], Found]) -> Found:
         return ranks().made_once(make)
 
+    @property
+    def writes(self) -> bool:
+        return ranks().rank == 0
+
     def constraint_rows(self) -> csr_matrix:
         rows = constraint_rows(self.system, self.here.control(2.0), self.here.functions, self.state, scaled=True)
         return csr_matrix(vstack((rows, self.system.sharing()))[:, : self.first])

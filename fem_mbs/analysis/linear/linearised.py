@@ -155,6 +155,11 @@ class Linearised:
         """Return what ``make`` returns, arrays of all dofs, which processes of a machine may have in common."""
         return make()
 
+    @property
+    def writes(self) -> bool:
+        """Return whether this process writes results."""
+        return True
+
     def constraint_rows(self) -> csr_matrix:
         """Return the constraints (m, first) at the state, then rows of dofs that share an unknown."""
         return self.here.G[:, : self.first]
