@@ -4,18 +4,17 @@
 
 Sizes are numbers of unknowns.  It prints a row per size and number of processes: seconds of the model with its
 numbering and its elements, of assembly, of factors and the solution of one load, of modes, and in brackets those of the
-processor on the first process, which other work on the machine changes little; the memory of each process alone after
-that of the model [kB per unknown], the arrays of its elements among it, and the mesh, which all have in common; the
-peak of the memory [GB] of each process (what they have in common counts in each); a check value, which is the same for
-any number of processes: the first frequency, the largest displacement without modes, or the largest entry of the
-stiffness without a solution.
+processor on the first process, which other work on the machine changes little; the memory [kB per unknown] that each
+process has of its own while the model is built, with the model, while matrices are assembled and with them (their rows
+stand on their processes), the arrays of its elements in this, and what all have in common; the peak of the memory [GB]
+of each process (what they have in common counts in each); a check value, which is the same for any number of processes:
+the first frequency, the largest displacement without modes, or the largest entry of the stiffness without a solution.
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
-import resource
 import subprocess
 import sys
 import time
@@ -30,6 +29,7 @@ from fem_mbs.analysis.end_state import EndState
 from fem_mbs.solvers.eigen.modes import real_modes
 
 PARTS = ("model", "assembly", "static", "modes")
+_LITTLE = 3000
 
 
 def block(unknowns: int, sides: tuple[int, ...] = (4, 2, 1), distributed: bool = False) -> Model:
@@ -51,12 +51,14 @@ def clocks() -> tuple[float, float]:
 
 
 def resident() -> np.ndarray:
-    """Return the memory [kB] that this process has of its own now, and that which it has in common with others."""
+    """Return the memory [kB] that this process had of its own at most since the last call, that which it has now, that
+    which it has in common with others, and the peak of all its memory since the last call."""
     gc.collect()
-    told = dict(
-        line.split(":") for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("Rss")
-    )
-    return np.array([float(told[name].split()[0]) for name in ("RssAnon", "RssShmem")])
+    lines = Path("/proc/self/status").read_text().splitlines()
+    told = {name: float(value.split()[0]) for name, value in (line.split(":") for line in lines) if "kB" in value}
+    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+    peak, common = told["VmHWM"], told["RssShmem"]
+    return np.array([peak - common - told["RssFile"], told["RssAnon"], common, peak])
 
 
 def start(given: argparse.Namespace, unknowns: int) -> EndState:
@@ -65,24 +67,24 @@ def start(given: argparse.Namespace, unknowns: int) -> EndState:
     return EndState.at_start(block(unknowns, sides, backend.distributed).compile(False, backend.sharing))
 
 
-def measure(given: argparse.Namespace, unknowns: int) -> tuple[np.ndarray, int, np.ndarray, float]:
-    """Return seconds (4, 2) of the parts of the work, the number of equations, the memory [kB] of the model, of its
-    elements, and in common, and the check value."""
+def measure(given: argparse.Namespace, unknowns: int) -> tuple[np.ndarray, int, np.ndarray, float, float]:
+    """Return seconds (4, 2) of the parts of the work, the number of equations, the memory [kB] of model and matrices
+    (each its peak and what is left), of elements, and in common, the peak of all memory [GB], and the check value."""
     last = PARTS.index(given.until)
-    start(given, 0)  # imports
     before, times = resident(), [clocks()]
     end = start(given, unknowns)
     times.append(clocks())
-    own, common = resident() - before
     blocks = end.compiled.system.blocks
     elements = sum(a.nbytes for b in blocks for a in (b.par, b.dof, b.rot, *([b.nodes] if b.share else [])))
-    held, n, value = np.array([own, elements / 1e3, common]), end.compiled.system.n_equations, 0.0
+    model = resident()
+    held, n, value = np.full((2, 4), model), end.compiled.system.n_equations, 0.0
     if last > 0:
         linear = backend_named(given.backend).make(end.compiled, end.state, 0.0, end.loading)
         K, M = linear.stiffness, linear.mass if given.modes else None
         linear.release()
         times.append(clocks())
-        value = float(abs(K).max())
+        value = float(max(abs(A).max() for A in (K, M) if A is not None))
+        held[1] = resident()
     if last > 1:
         value = float(np.abs(linear.equilibrium.solve(np.ones(K.shape[0]), "benchmark")).max())
         del linear.equilibrium  # one matrix of factors at a time
@@ -90,13 +92,15 @@ def measure(given: argparse.Namespace, unknowns: int) -> tuple[np.ndarray, int, 
     if last > 2 and given.modes:
         value = float(np.sqrt(real_modes(K, M, given.modes, check="none").values[0]) / (2.0 * np.pi))
     times += [clocks()] * (len(PARTS) + 1 - len(times))
-    return np.diff(times, axis=0), n, held, value
+    own = (held[:, :2] - before[1]).ravel()
+    peak = max(*held[:, 3], resident()[3]) / 1e6
+    return np.diff(times, axis=0), n, np.array([*own, elements / 1e3, held[1, 2] - before[2]]), peak, value
 
 
 def one(given: argparse.Namespace, unknowns: int) -> None:
     """Measure one size and print its row on the first process."""
-    seconds, n, held, value = measure(given, unknowns)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    measure(given, _LITTLE)  # imports, and loads compiled code
+    seconds, n, held, peak, value = measure(given, unknowns)
     peaks, models = [peak], [held]
     if given.backend != "local":
         from fem_mbs.solvers.distributed.ranks import ranks
@@ -125,7 +129,8 @@ def main() -> None:
             one(given, size)
         return
     parts = " ".join(f"{name:>15s}" for name in PARTS)
-    print(f" unknowns ranks {parts}   model, elements, mesh [kB/unknown]   peak [GB] of each process   check")
+    memory = "own memory [kB/unknown]: peak of model, model, peak of matrices, matrices, elements; in common"
+    print(f" unknowns ranks {parts}   {memory}   peak [GB] of each process   check")
     for size in given.sizes:
         for ranks in given.ranks.split(","):
             options = ["--modes", str(given.modes), "--sides", given.sides, "--backend", given.backend]

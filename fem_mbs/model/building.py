@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from bisect import bisect_right
 from collections import ChainMap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -228,6 +228,10 @@ class Building:
         x = self._x[: self._n_placed]
         x.flags.writeable = False
         return x
+
+    def keep_positions(self, made_once: Callable[[Callable[[], np.ndarray]], np.ndarray]) -> None:
+        """Keep the positions as ``made_once`` returns them, which processes of a machine have in common."""
+        self._x = made_once(lambda: self.positions)
 
     @property
     def cell_groups(self) -> list[CellGroup]:
@@ -465,6 +469,9 @@ class Building:
     def add_nodes(self, x: np.ndarray) -> int:
         """Add nodes at positions (n, dimension or 3) and return the number of the first."""
         first, self._n_placed = self._n_placed, self._n_placed + len(x)
+        if not first and not x.flags.writeable and x.shape[1] == self.dimension:
+            self._x = x  # of a mesh, which processes of a machine may have in common
+            return first
         if self._n_placed > len(self._x):
             room = np.zeros((max(self._n_placed, 3 * first // 2), self.dimension))
             room[:first] = self._x[:first]

@@ -23,7 +23,7 @@ from fem_mbs.model.parts.solids import check_masses
 from fem_mbs.model.sensors.sensor import Sensor
 from fem_mbs.model.sensors.switches import Switch, kept_joints, make_switches, open_locks
 from fem_mbs.system.blocks import Block, Nodes, merge_blocks
-from fem_mbs.system.compile import compile_system
+from fem_mbs.system.compile import Alone, compile_system
 from fem_mbs.system.compiled import Compiled, Driven
 from fem_mbs.system.elimination import shared_coordinates
 from fem_mbs.units import in_units_of_model
@@ -31,7 +31,7 @@ from fem_mbs.units import in_units_of_model
 __all__ = ["CompiledModel", "Sharing", "compile_model"]
 
 #: What shares the elements of a model out to processes: see `compile_model`.
-Sharing = Callable[[list[Block], np.ndarray, set[str]], tuple[list[Block], list[tuple[int, np.ndarray]] | None]]
+Sharing = Callable[[list[Block], np.ndarray, set[str]], tuple[list[Block], list[tuple[int, np.ndarray]] | None, Any]]
 
 
 @dataclass
@@ -166,10 +166,12 @@ def compile_model(model: Any, stepping: bool = True, sharing: Sharing | None = N
         kept.update(name for block in blocks for name in block.reads or ())
         blocks, shared, merged = shared_coordinates(blocks, nodes, taken, kept)
     opened, still = open_locks(b), bool(b.breakings)
-    picks = None
+    picks, common = None, Alone
     if sharing is not None:
-        blocks, picks = sharing(blocks, nodes.x, {group.name for group in b.cell_groups})
-    system = compile_system(b.dimension, nodes, blocks, held, driven, shared, stepping, opened, still)
+        blocks, picks, common = sharing(blocks, nodes.x, {group.name for group in b.cell_groups})
+        b.keep_positions(common.made_once)
+        nodes.x = b.positions
+    system = compile_system(b.dimension, nodes, blocks, held, driven, shared, stepping, opened, still, common)
     system.picks = picks
     system.callbacks = list(b.callbacks)
     also = {name: np.unique([system.offset[i] + k for i, k in pairs]) for name, pairs in groups.items()}

@@ -9,9 +9,9 @@ models, factored by CHOLMOD or SuperLU).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix
@@ -21,21 +21,34 @@ from fem_mbs.errors import ModelError, Owner
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.solvers.stepping.pattern import band_slots, element_slots, matrix_pattern
 from fem_mbs.system.blocks import Block, Nodes, held_ranges, number_ends
-from fem_mbs.system.compiled import Compiled, Driven, joined_parameters
+from fem_mbs.system.compiled import Compiled, Driven, coordinates, joined_parameters
 
-__all__ = ["compile_system", "multipliers_of_name", "with_acting", "with_held"]
+__all__ = ["Alone", "compile_system", "multipliers_of_name", "with_acting", "with_held"]
 
 #: Half-bandwidth up to which the compiled banded solver serves; beyond it the sparse solvers are faster.
 BAND_LIMIT = 60
 
 
-def _number(dimension: int, nodes: Nodes, blocks: list[Block]):
-    n = nodes.x.shape[0]
-    nrot = 1 if dimension == 2 else 3
-    per_node = dimension + nrot * nodes.rotational.astype(np.int64)
+class Alone:
+    """One process, which has nothing in common with others; see `fem_mbs.solvers.distributed.ranks.Ranks`."""
+
+    @staticmethod
+    def made_once(make: Callable[[], Any]) -> Any:
+        """Return what ``make`` returns."""
+        return make()
+
+
+def _offsets(dimension: int, nodes: Nodes) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first dof (nodes + 1,) of each node, and the row (nodes,) of its directors."""
+    per_node = dimension + (1 if dimension == 2 else 3) * nodes.rotational.astype(np.int64)
     offset = np.concatenate(([0], np.cumsum(per_node)))
-    rot_row = np.full(n, int(nodes.rotational.sum()), np.int64)
+    rot_row = np.full(len(nodes.x), int(nodes.rotational.sum()), np.int64)
     rot_row[nodes.rotational] = np.arange(nodes.rotational.sum())
+    return offset, rot_row
+
+
+def _number(nodes: Nodes, blocks: list[Block], offset: np.ndarray, rot_row: np.ndarray) -> int:
+    """Number the dofs of blocks, and return the number N of all dofs."""
     count = int(offset[-1])
     first_scalar, count = count, count + len(nodes.scalars)
     multipliers = sum(b.n_multipliers for b in blocks)
@@ -61,7 +74,7 @@ def _number(dimension: int, nodes: Nodes, blocks: list[Block]):
     for block in blocks:
         if block.type.reads:
             _link(block, blocks)
-    return offset, rot_row, N
+    return N
 
 
 #: Constraints whose multipliers are forces between two points along unit vectors.
@@ -129,7 +142,7 @@ def _order(equation_of: np.ndarray, blocks: list[Block], n_eq: int):
 def compile_system(
     dimension: int, nodes: Nodes, blocks: list[Block], fixed: np.ndarray, driven: list[tuple[int, int, int, Owner]],
     shared: np.ndarray | None = None, stepping: bool = True, silent: Collection[str] = (),
-    still: bool = False,
+    still: bool = False, common: Any = Alone,
 ) -> Compiled:  # fmt: skip
     """Number the dofs, and build pattern, slots and tables.
 
@@ -141,25 +154,22 @@ def compile_system(
             about one state do without (`fem_mbs.system.tangent`).
         silent: names of joints and locks whose constraints do not act at the start.
         still: everything may be held, since supports can break.
+        common: makes what all processes of a machine have in common, where they share elements out (`Ranks`).
 
     Raises:
         ModelError: nothing is free to move, or a dof is both fixed and driven.
     """
-    offset, rot_row, N = _number(dimension, nodes, blocks)
-    kind, rotations = _kinds(dimension, nodes, offset, N)
+    offset, rot_row = common.made_once(lambda: _offsets(dimension, nodes))
+    N = _number(nodes, blocks, offset, rot_row)
+    kind, rotations, positions, states, row_scale = common.made_once(lambda: _kinds(dimension, nodes, offset, N))
     n, nrot = nodes.x.shape[0], 1 if dimension == 2 else 3
     fixed_dofs, driven_dofs = _prescribed(nodes, offset, fixed, driven)
     followers = _followers(shared, offset, dimension, nrot, N)
     quiet = np.concatenate([np.empty(0, np.int64), *(multipliers_of_name(blocks, name) for name in silent)])
-    numbered = _numbered(blocks, N, (fixed_dofs, driven_dofs, quiet), followers, stepping, still)
+    numbered = _numbered(blocks, N, (fixed_dofs, driven_dofs, quiet), followers, stepping, still, common)
     table = _table(blocks)
     links = _along(blocks, table)
-    initial = np.zeros(N)
-    for i in range(dimension):
-        initial[offset[:n] + i] = nodes.x[:, i]
-    turning = np.flatnonzero(nodes.rotational)
-    if dimension == 2:
-        initial[offset[turning] + 2] = nodes.rotation[turning]
+    start = None if common is Alone else common.copies(lambda: coordinates(dimension, nodes, offset, N))
     whole = all(block.share is None for block in blocks)  # others are for linear steps only
     part, part_dofs = _continua(blocks if whole else [], offset, n)
     system = S.System(
@@ -172,13 +182,13 @@ def compile_system(
         equation=numbered.equation,
         unknown=numbered.unknown,
         kind=kind,
-        positions=np.flatnonzero(kind == S.POSITION).astype(np.int32),
-        states=np.flatnonzero(kind == S.STATE).astype(np.int32),
+        positions=positions,
+        states=states,
         rotations=rotations,
         driven=driven_dofs,
         driver=np.array([d[2] for d in driven], np.int32),
-        driven_reference=initial[driven_dofs] if len(driven) else np.zeros(0),
-        row_scale=np.ones(N),
+        driven_reference=coordinates(dimension, nodes, offset, N)[0, driven_dofs] if len(driven) else np.zeros(0),
+        row_scale=row_scale,
         part=part,
         part_dofs=part_dofs,
         shared=followers.astype(np.int32),
@@ -201,6 +211,7 @@ def compile_system(
         length=_length(nodes, blocks),
         driven=Driven(driven_dofs, system.driver, [d[3] for d in driven]),
         fixed=fixed_dofs,
+        start=start,
     )
 
 
@@ -278,9 +289,9 @@ class _Numbered(NamedTuple):
 
 def _numbered(
     blocks: list[Block], N: int, prescribed: tuple[np.ndarray, ...], followers: np.ndarray, stepping: bool,
-    still: bool = False,
+    still: bool = False, common: Any = Alone,
 ) -> _Numbered:  # fmt: skip
-    equation, unknown, band = _equations(blocks, N, prescribed, followers, stepping)
+    equation, unknown, band = common.made_once(lambda: _equations(blocks, N, prescribed, followers, stepping))
     if not unknown.size and not len(prescribed[1]) and not still:
         raise ModelError(
             "every degree of freedom is held, nothing can move", owner=Owner("Model"), remedy="remove a support"
@@ -294,8 +305,9 @@ def _numbered(
     return _Numbered(equation, unknown, band, banded, pattern, slots, diagonal)
 
 
-def _kinds(dimension: int, nodes: Nodes, offset: np.ndarray, N: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the kind (N,) of each dof, and the rotation dofs (nr, 1 or 3) of the nodes that have them."""
+def _kinds(dimension: int, nodes: Nodes, offset: np.ndarray, N: int) -> tuple[np.ndarray, ...]:
+    """Return the kind (N,) of each dof, the rotation dofs (nr, 1 or 3) of the nodes that have them, the dofs of
+    positions and of state variables, and scales (N,) of rows, which are one at first."""
     kind = np.full(N, S.MULTIPLIER, np.int8)
     kind[-1] = S.SINK
     n, nrot = nodes.x.shape[0], 1 if dimension == 2 else 3
@@ -306,7 +318,8 @@ def _kinds(dimension: int, nodes: Nodes, offset: np.ndarray, N: int) -> tuple[np
     turning = np.flatnonzero(nodes.rotational)
     rotations = (offset[turning][:, None] + dimension + np.arange(nrot)).astype(np.int32).reshape(-1, nrot)
     kind[rotations] = S.ROTATION
-    return kind, rotations
+    positions, states = (np.flatnonzero(kind == wanted).astype(np.int32) for wanted in (S.POSITION, S.STATE))
+    return kind, rotations, positions, states, np.ones(N)
 
 
 def _prescribed(

@@ -22,7 +22,7 @@ from fem_mbs.solvers.stepping.side_by_side import evaluate
 from fem_mbs.system.blocks import Block, Nodes
 from fem_mbs.system.callbacks import Callback, serve
 
-__all__ = ["Compiled", "Driven", "joined_parameters", "prepare"]
+__all__ = ["Compiled", "Driven", "coordinates", "joined_parameters", "prepare"]
 
 #: What owners of functions are called in messages, by the first parts of their element types.
 _OWNERS = {
@@ -55,7 +55,8 @@ class Compiled:
 
     ``at_end`` (n_record,) bool are recorded values that belong to the end of a step, whatever its rule; ``assembler``
     is a weak reference to what `fem_mbs.system.tangent.matrices_of` has made; ``picks`` are numbers of blocks with
-    those of the elements of this process, where several processes share the model out.
+    those of the elements of this process, where several processes share the model out; ``start`` then gives copies of
+    the `coordinates`, which stand once per machine until they are changed.
     """
 
     dimension: int
@@ -76,6 +77,7 @@ class Compiled:
     at_end: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
     assembler: Callable | None = field(default=None, repr=False)
     picks: list[tuple[int, np.ndarray]] | None = field(default=None, repr=False)
+    start: Callable[[], np.ndarray] | None = field(default=None, repr=False)
 
     @property
     def dummy(self) -> int:
@@ -237,16 +239,11 @@ class Compiled:
         """Return a state at rest in the positions of the model, with new work arrays."""
         N, nr = self.n_dof, int(self.nodes.rotational.sum())
         width = 2 if self.dimension == 2 else 9
-        Q, V, D = np.zeros((2, N)), np.zeros((3, N)), np.zeros((2, nr + 1, width))
-        n = self.nodes.x.shape[0]
-        for i in range(self.dimension):
-            Q[:, self.offset[:n] + i] = self.nodes.x[:, i]
-        for number, value in self.nodes.states.items():
-            Q[:, self.first_scalar + number] = value
+        Q = self.start() if self.start is not None else coordinates(self.dimension, self.nodes, self.offset, N)
+        V, D = np.zeros((3, N)), np.zeros((2, nr + 1, width))
         where = np.flatnonzero(self.nodes.rotational)
         if self.dimension == 2:
             angle = self.nodes.rotation[where]
-            Q[:, self.offset[where] + 2] = angle
             D[:, :nr, 0], D[:, :nr, 1] = np.cos(angle), np.sin(angle)
             D[:, nr, 0] = 1.0
         else:
@@ -462,6 +459,23 @@ class Compiled:
                     if joint.type.multipliers:
                         scales[number == i] = joint.par[element[number == i], joint.type.scale]
         return diagonal
+
+
+def coordinates(dimension: int, nodes: Nodes, offset: np.ndarray, N: int) -> np.ndarray:
+    """Return the coordinates (2, N) of a model at its start, at both ends of a step.
+
+    Args:
+        offset: (nodes + 1,) first dof of each node.
+    """
+    Q = np.zeros((2, N))
+    for i in range(dimension):
+        Q[:, offset[:-1] + i] = nodes.x[:, i]
+    for number, value in nodes.states.items():
+        Q[:, offset[-1] + number] = value
+    if dimension == 2:
+        where = np.flatnonzero(nodes.rotational)
+        Q[:, offset[where] + 2] = nodes.rotation[where]
+    return Q
 
 
 def prepare(blocks: Sequence[Block], reports: bool = False) -> None:

@@ -25,7 +25,9 @@ def instant(compiled: Compiled, state: S.State) -> S.State:
     """Return a state with row 0 of another at both ends, its multipliers as unknowns, and no accelerations."""
     first = compiled.first_multiplier
     new = compiled.initial_state()
-    new.Q[:], new.D[:] = state.Q[0], state.D[0]
+    if not all(np.array_equal(row, state.Q[0]) for row in new.Q):  # the start may stand once for several processes
+        new.Q[:] = state.Q[0]
+    new.D[:] = state.D[0]
     if state.V[0].any():  # zeros that nobody writes take no memory
         new.V[:2] = state.V[0]
         director_velocities(compiled, new)

@@ -162,6 +162,19 @@ class ElementSet:
     def block_history(self, block: Block) -> np.ndarray:
         return self._histories[id(block)]
 
+    def renumbered(self, dofs: np.ndarray, rows: np.ndarray) -> ElementSet:
+        """Return the elements with the dofs (k,) and the rows (r,) of directors that they touch alone, ascending, as
+        numbers; the last of each are the dummy entry and the identity."""
+        other = copy(self)
+        other.n_dof, other.dummy, other.blocks, other._histories = dofs.size, dofs.size - 1, [], {}
+        for block in self.blocks:
+            own = copy(block)
+            own.dof = np.searchsorted(dofs, block.dof).astype(np.int32)
+            own.rot = np.searchsorted(rows, block.rot).astype(np.int32)
+            other.blocks.append(own)
+            other._histories[id(own)] = self._histories[id(block)]
+        return other
+
 
 class _Places:
     """The pattern of a model's matrices, and the places of element matrix entries in it; made when they are needed."""

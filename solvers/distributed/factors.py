@@ -45,8 +45,6 @@ class DistributedPencil:
         self.M = None if M is None or not M.nnz else M.laid_out(K)
         self.mass_free = self.M is None
         self.effort = Effort()
-        diagonal = np.abs(K.diagonal())
-        self.scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
 
     def release(self) -> None:
         """Free the memory of the matrices."""
@@ -111,12 +109,21 @@ class DistributedFactors:
         Raises:
             LinearSolveError, NotPositiveDefinite: they have not; the matrix is singular.
         """
-        b = np.random.default_rng(_SEED).standard_normal(self.pencil.n)
-        d = self.pencil.scale
-        x = self.solve(b / d)
-        self.weakest = float(np.linalg.norm(b)) / max(float(np.linalg.norm(x / d)), 1e-300)
-        A = self.pencil.K if self.pencil.M is None or not self.shift else self.pencil.K - self.pencil.M * self.shift
-        error = np.abs(d * (A @ x) - b).max() / ((d * (abs(A) @ np.abs(x))) + np.abs(b)).max()
+        K, M, ranks = self.pencil.K, self.pencil.M, self.pencil.K.ranks
+        mine = K.layout.mine
+        b = np.random.default_rng((_SEED, ranks.rank)).standard_normal(mine.size)
+        diagonal = np.abs(K.own_diagonal()) if K.rows.shape[0] else np.zeros(0)
+        d = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
+        x = self._solved((b / d)[:, None])[:, 0]
+        size, grown = np.sqrt(ranks.sum([b @ b, (x / d) @ (x / d)]))
+        self.weakest = float(size) / max(float(grown), 1e-300)
+        A = K if M is None or not self.shift else K - M * self.shift
+        rows = A.rows
+        seen = ranks.whole(x, mine, self.pencil.n)[A.places[1]]
+        left = np.abs(d * (rows @ seen) - b).max(initial=0.0)
+        sizes = d * (abs(rows) @ np.abs(seen)) + np.abs(b)
+        left, most = ranks.largest([left, sizes.max(initial=0.0)])
+        error = left / most
         if not error < _ACCURATE:
             kind = NotPositiveDefinite if positive else LinearSolveError
             raise kind(f"The factors of K - s M lost their digits to a small pivot (backward error {error:.0e})")
@@ -126,27 +133,46 @@ class DistributedFactors:
             )
 
     def solve(self, b: np.ndarray) -> np.ndarray:
-        """Return x of (K - s M) x = b, (n,) or (n, k), of what all ranks have."""
-        columns = b[:, None] if b.ndim == 1 else b
-        self.pencil.effort.solves += columns.shape[1]
+        """Return x of (K - s M) x = b, (n,) or (n, k), of a whole b."""
+        return self._whole(self._solved(self._mine(b)), b)
+
+    def refined(self, A: DistributedMatrix, b: np.ndarray, rounds: int) -> np.ndarray:
+        """Return x of A x = b, (n,) or (n, k), with so many corrections by the factors, which are those of about A."""
+        A, own = A.laid_out(self.pencil.K), self._mine(b)
+        rows = A.rows
+        x = self._solved(own)
+        for _ in range(rounds):
+            x += self._solved(own - rows @ self._whole(x, x)[A.places[1]])
+        return self._whole(x, b)
+
+    def _mine(self, b: np.ndarray) -> np.ndarray:
+        """Return the rows (k, columns) of this rank of b (n,) or (n, columns)."""
+        own = b[self.pencil.K.layout.mine]
+        return own[:, None] if b.ndim == 1 else own
+
+    def _whole(self, own: np.ndarray, like: np.ndarray) -> np.ndarray:
+        """Return the whole of columns of which ranks have their rows, as a vector if ``like`` is one."""
+        out = self.pencil.K.ranks.whole(own, self.pencil.K.layout.mine, self.pencil.n)
+        return out[:, 0] if like.ndim == 1 else out
+
+    def _solved(self, own: np.ndarray) -> np.ndarray:
+        """Return the rows (k, columns) of x of this rank, from those of b."""
+        columns = own.shape[1]
+        self.pencil.effort.solves += columns
         PETSc, _, _ = libraries()
-        layout, ranks = self.pencil.K.layout, self.pencil.K.ranks
-        mine = layout.order[layout.range_of(ranks.rank)]
-        n, k = columns.shape
-        size = ((mine.size, n), (PETSc.DECIDE, k))
+        size = ((own.shape[0], self.pencil.n), (PETSc.DECIDE, columns))
         B = PETSc.Mat().createDense(size, comm=PETSc.COMM_WORLD)
         X = PETSc.Mat().createDense(size, comm=PETSc.COMM_WORLD)
         for A in (B, X):
             A.setUp()
-        B.getDenseArray()[:] = columns[mine]
+        B.getDenseArray()[:] = own
         for A in (B, X):
             A.assemble()
         self._ksp.getPC().getFactorMatrix().matSolve(B, X)
-        out = np.empty((n, k))
-        out[layout.order] = ranks.joined(X.getDenseArray(), layout.counts)
+        found = np.array(X.getDenseArray())
         B.destroy()
         X.destroy()
-        return out[:, 0] if b.ndim == 1 else out
+        return found
 
     def nearest(
         self, count: int, start: np.ndarray, known: np.ndarray | None = None, restarts: int | None = None
@@ -237,9 +263,8 @@ def _direct(ksp: Any, room: int) -> None:
 
 @contextmanager
 def _vectors(like: Any, pencil: DistributedPencil, columns: list[np.ndarray]) -> Iterator[list[Any]]:
-    """Give vectors of PETSc with the values (n,) of what all ranks have."""
-    layout = pencil.K.layout
-    mine = layout.order[layout.range_of(pencil.K.ranks.rank)]
+    """Give vectors of PETSc with the values of whole vectors (n,)."""
+    mine = pencil.K.layout.mine
     made = []
     for column in columns:
         v = like.createVecRight()
@@ -263,14 +288,12 @@ def _solved(eps: Any, pencil: DistributedPencil, least: int) -> tuple[np.ndarray
     if found < least:
         return None
     v = eps.getOperators()[0].createVecRight()
-    values, own = np.empty(wanted), np.empty((int(layout.counts[ranks.rank]), wanted))
+    values, own = np.empty(wanted), np.empty((layout.mine.size, wanted))
     for k in range(wanted):
         values[k] = eps.getEigenpair(k, v).real
         own[:, k] = v.getArray()
-    out = np.empty((pencil.n, wanted))
-    out[layout.order] = ranks.joined(own, layout.counts)
     v.destroy()
-    return values, out
+    return values, ranks.whole(own, layout.mine, pencil.n)
 
 
 def _failed(mumps: Any, positive: bool) -> LinearSolveError | AnalysisError:

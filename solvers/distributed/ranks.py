@@ -9,6 +9,7 @@ import mmap
 import os
 import pickle
 import tempfile
+import weakref
 from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar
@@ -32,6 +33,8 @@ SCRATCH = "MUMPS_OOC_TMPDIR"
 
 #: Where processes of a machine have memory in common, and the bytes to which arrays in it are aligned.
 _COMMON, _ALIGNED = "/dev/shm", 64
+#: Bytes of vectors from which on they stand once per machine; smaller ones take less time than the memory in common.
+COMMON_FROM = 1 << 18
 
 Found = TypeVar("Found")
 
@@ -84,7 +87,13 @@ class Ranks:
         _, _, self._MPI = libraries()
         self.comm = self._MPI.COMM_WORLD
         self.size, self.rank = int(self.comm.size), int(self.comm.rank)
+        self.divide(self.comm.Split_type(self._MPI.COMM_TYPE_SHARED))
         share_processors(self.size)
+
+    def divide(self, machine: Any) -> None:
+        """Take the processes of a communicator as those that have memory in common with this one."""
+        self.machine = machine
+        self._first = self.comm.Split(0 if machine.rank == 0 else 1, self.rank)  # those of machines are connected
 
     def sum(self, values: Any) -> np.ndarray:
         """Return the sum over all ranks of arrays of one shape."""
@@ -100,13 +109,32 @@ class Ranks:
         self.comm.Allreduce(own, out, self._MPI.MAX)
         return out
 
-    def joined(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """Return the rows (sum of counts, ...) of all ranks one after the other; this rank gives counts[rank] of
-        them."""
-        rows = np.ascontiguousarray(rows, float)
-        width = int(np.prod(rows.shape[1:], dtype=int))
-        out = np.empty((int(counts.sum()), *rows.shape[1:]))
-        self.comm.Allgatherv(rows, [out, np.asarray(counts) * width])
+    def whole(self, values: np.ndarray, numbers: np.ndarray, count: int, largest: bool = False) -> np.ndarray:
+        """Return rows (count, ...) that are sums of ``values`` (k, ...), each rank's at its own ``numbers`` (k,), or
+        the ``largest`` of values that are not negative; zero where no rank has one.
+
+        Large ones stand once in the memory of each machine; what a rank changes of them is its own.
+
+        Raises:
+            InputError: the machine has no room for them, on all ranks.
+        """
+        shape = (count, *values.shape[1:])
+        size = int(np.prod(shape, dtype=int)) * values.dtype.itemsize
+        if self.size == 1 or size < COMMON_FROM:
+            out = np.zeros(shape, values.dtype)
+            out[numbers] = values
+            return out if self.size == 1 else self.largest(out) if largest else self.sum(out)
+        file = _common_file(self.machine, size)
+        out = _mapped(file, size, mmap.MAP_SHARED, shape, values.dtype)
+        for turn in range(self.machine.size):  # one after the other, so that sums have the same bits
+            if turn == self.machine.rank:
+                out[numbers] = np.maximum(out[numbers], values) if largest else out[numbers] + values
+            self.machine.Barrier()
+        if self.machine.rank == 0 and self._first.size > 1:
+            self._first.Allreduce(self._MPI.IN_PLACE, out, self._MPI.MAX if largest else self._MPI.SUM)
+        self.machine.Barrier()
+        out = _mapped(file, size, mmap.MAP_PRIVATE, shape, values.dtype)
+        os.close(file)
         return out
 
     def exchanged(self, values: np.ndarray, sent: np.ndarray) -> np.ndarray:
@@ -143,13 +171,12 @@ class Ranks:
         Raises:
             Exception: that of ``make``, on all ranks; InputError: the machine has no room for them.
         """
-        if self.size == 1:
-            return make()
-        machine = self.comm.Split_type(self._MPI.COMM_TYPE_SHARED)
-        try:
-            return _made_once(machine, make)
-        finally:
-            machine.Free()
+        return make() if self.size == 1 else _made_once(self.machine, make)
+
+    def copies(self, make: Callable[[], np.ndarray]) -> Callable[[], np.ndarray]:
+        """Return what gives copies of the array that ``make`` returns, which one rank of each machine calls; what is
+        not changed of a copy stands once in the memory of the machine."""
+        return _Copies(self.machine, make)
 
     def gathered(self, thing: Any) -> list[Any]:
         """Return an object of each rank."""
@@ -160,30 +187,70 @@ def _made_once(machine: Any, make: Callable[[], Found]) -> Found:
     """Return what the first rank of a ``machine`` makes; see `Ranks.made_once`."""
     buffers: list[pickle.PickleBuffer] = []
     told: Any = None
-    file, folder = -1, _COMMON if os.path.isdir(_COMMON) else tempfile.gettempdir()
     if machine.rank == 0:
         try:
             text = pickle.dumps(make(), protocol=5, buffer_callback=buffers.append)
             first = np.cumsum([0, *(-(-b.raw().nbytes // _ALIGNED) * _ALIGNED for b in buffers)])
-            file, path = tempfile.mkstemp(prefix="fem-mbs-", dir=folder)
-            told = text, path, first, [b.raw().nbytes for b in buffers]
-            told = _room(file, path, max(int(first[-1]), 1)) or told
+            told = text, first, [b.raw().nbytes for b in buffers]
         except Exception as error:
             told = error
     told = machine.bcast(told)
     if isinstance(told, Exception):
         raise told
-    text, path, first, sizes = told
-    file = os.open(path, os.O_RDWR) if file < 0 else file
-    memory = memoryview(mmap.mmap(file, max(int(first[-1]), 1)))
+    text, first, sizes = told
+    size = max(int(first[-1]), 1)
+    file = _common_file(machine, size)
+    memory = memoryview(mmap.mmap(file, size))
     os.close(file)
-    for buffer, at, size in zip(buffers, first, sizes, strict=False):
-        memory[at : at + size] = buffer.raw()
+    for buffer, at, length in zip(buffers, first, sizes, strict=False):
+        memory[at : at + length] = buffer.raw()
     machine.Barrier()
-    if machine.rank == 0:
-        os.unlink(path)  # the memory is free when no rank has it any more
     buffers.clear()
     return pickle.loads(text, buffers=[memory[a : a + n].toreadonly() for a, n in zip(first, sizes, strict=False)])
+
+
+class _Copies:
+    """Gives copies of an array; see `Ranks.copies`."""
+
+    def __init__(self, machine: Any, make: Callable[[], np.ndarray]):
+        made = make() if machine.rank == 0 else None
+        self._shape, self._type = machine.bcast(None if made is None else (made.shape, made.dtype))
+        self._size = max(int(np.prod(self._shape, dtype=int)) * self._type.itemsize, 1)
+        self._file = _common_file(machine, self._size)
+        weakref.finalize(self, os.close, self._file)
+        if made is not None:
+            _mapped(self._file, self._size, mmap.MAP_SHARED, self._shape, self._type)[...] = made
+        machine.Barrier()
+
+    def __call__(self) -> np.ndarray:
+        return _mapped(self._file, self._size, mmap.MAP_PRIVATE, self._shape, self._type)
+
+
+def _common_file(machine: Any, size: int) -> int:
+    """Return a file of so many bytes that all ranks of a ``machine`` have open, and that ends with the last of them.
+
+    Raises:
+        InputError: there is no room for it, on all ranks.
+    """
+    told: Any = None
+    file = -1
+    if machine.rank == 0:
+        folder = _COMMON if os.path.isdir(_COMMON) else tempfile.gettempdir()
+        file, path = tempfile.mkstemp(prefix="fem-mbs-", dir=folder)
+        told = _room(file, path, size) or path
+    told = machine.bcast(told)
+    if isinstance(told, Exception):
+        raise told
+    file = os.open(told, os.O_RDWR) if file < 0 else file
+    machine.Barrier()
+    if machine.rank == 0:
+        os.unlink(told)  # the memory is free when no rank has it any more
+    return file
+
+
+def _mapped(file: int, size: int, flags: int, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Return the array that a file of ``size`` bytes holds."""
+    return np.frombuffer(mmap.mmap(file, size, flags), dtype).reshape(shape)
 
 
 def _room(file: int, path: str, size: int) -> InputError | None:
@@ -194,7 +261,10 @@ def _room(file: int, path: str, size: int) -> InputError | None:
         os.close(file)
         os.unlink(path)
         folder = os.path.dirname(path)
-        return InputError(f"the mesh, {size / 1e9:.3g} GB, does not fit into {folder} ({error.strerror})")
+        return InputError(
+            f"what all ranks have in common, {size / 1e9:.3g} GB, does not fit into {folder} ({error.strerror}); give "
+            "it more room, or take more machines"
+        )
     return None
 
 

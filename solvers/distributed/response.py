@@ -15,7 +15,7 @@ from scipy.sparse import bmat, csr_matrix
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.distributed.factors import DistributedFactors, DistributedPencil
-from fem_mbs.solvers.distributed.matrix import NOT_SYMMETRIC, DistributedMatrix
+from fem_mbs.solvers.distributed.matrix import NOT_SYMMETRIC, DistributedMatrix, united
 from fem_mbs.solvers.linear.libraries import LinearSolveError
 from fem_mbs.solvers.linear.saddle_factors import SINGULAR_GROWTH, SingularShift
 
@@ -60,7 +60,7 @@ class DistributedResponse:
             B = B + self.C * w
         both = bool(self.structural) or (self.damped and w != 0.0)
         if both:
-            A = DistributedMatrix(csr_matrix(bmat([[A.own, -B.own], [-B.own, -A.own]])))
+            A = _real_form(A, B)
             right = np.concatenate((b.real, -b.imag))
         else:
             right = np.column_stack((b.real, b.imag))
@@ -68,10 +68,17 @@ class DistributedResponse:
             factors = DistributedFactors(DistributedPencil(A), positive=False)
         except LinearSolveError as error:
             raise SingularShift(str(error)) from None
-        x = factors.solve(right)
-        for _ in range(_REFINEMENTS):
-            x = x + factors.solve(right - A @ x)
+        x = factors.refined(A, right, _REFINEMENTS)
         if not (abs(A) @ np.abs(x)).max() <= SINGULAR_GROWTH * np.abs(right).max():
             raise SingularShift("The dynamic stiffness is singular to working precision")
         q = x[:n] + 1j * x[n:] if both else x[:, 0] + 1j * x[:, 1]
         return self.d * q
+
+
+def _real_form(A: DistributedMatrix, B: DistributedMatrix) -> DistributedMatrix:
+    """Return [[A, -B], [-B, -A]] of A, B (n, n)."""
+    n = A.shape[0]
+    places = tuple(united(a, b) for a, b in zip(A.places, B.places, strict=True))
+    a, b = A.spread(places), B.spread(places)
+    both = tuple(np.concatenate((p, p + n)) for p in places)
+    return DistributedMatrix(csr_matrix(bmat([[a, -b], [-b, -a]])), places=both, shape=(2 * n, 2 * n))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 import tempfile
 from pathlib import Path
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from solid_meshes import grid
 
 from fem_mbs import Model, reduce_part, run
 from fem_mbs.meshes.mesh import CellBlock, Mesh
+from fem_mbs.solvers.stepping.layout import State
 
 SIZE = (0.4, 0.1, 0.08)
 LOCAL = "local"
@@ -193,6 +196,66 @@ def shares() -> dict[str, Any]:
     }  # fmt: skip
 
 
+def whole_arrays(*roots: Any, lengths: set[int]) -> dict[str, int]:
+    """Return the bytes of arrays, by their shapes, that have an axis of one of some lengths, are reached from objects
+    and stand in the memory of this process alone; workspaces of states, which linear steps do not use, do not count."""
+    seen, found, stack = set(), {}, list(roots)
+    while stack:
+        thing = stack.pop()
+        if id(thing) in seen or isinstance(thing, (type, ModuleType)):
+            continue
+        seen.add(id(thing))
+        if isinstance(thing, np.ndarray):
+            base = thing
+            while isinstance(base.base, np.ndarray):
+                base = base.base
+            if id(base) not in found and base.base is None and lengths & set(thing.shape):
+                found[id(base)] = (f"{base.shape} {base.dtype}", base.nbytes)
+        elif isinstance(thing, State):
+            stack.append(thing.Q)
+        elif isinstance(thing, FunctionType):
+            stack += [cell.cell_contents for cell in thing.__closure__ or ()]
+        else:
+            stack += gc.get_referents(thing)
+    told: dict[str, int] = {}
+    for name, size in found.values():
+        told[name] = told.get(name, 0) + size
+    return told
+
+
+def private() -> dict[str, Any]:
+    """Return the arrays with a row per node or unknown that each rank has of its own once a system has been solved."""
+    from fem_mbs.analysis.distributed.backends import backend_named
+    from fem_mbs.analysis.distributed.together import meshes_in_common
+    from fem_mbs.analysis.end_state import EndState
+    from fem_mbs.solvers.distributed.ranks import ranks
+
+    m = Model(3)
+    with meshes_in_common(True):
+        m.mesh("box", box={"size": SIZE, "n": (12, 4, 3)})
+    m.solid_material("steel", E=2.1e11, nu=0.3, density=7850.0)
+    m.solids("part", "box", "steel", element="standard")
+    m.fix("box:left")
+    m.force("pull", "box:right", [100.0, 0.0, 0.0])
+    end = EndState.at_start(m.compile(False, backend_named("petsc").sharing))
+    linear = backend_named("petsc").make(end.compiled, end.state, 0.0, end.loading)
+    K, M, system = linear.stiffness, linear.mass, end.compiled.system
+    dofs = [b.dof[:, : b.type.node_dofs].ravel() for b in linear.own_elements()]
+    touched = np.setdiff1d(np.concatenate(dofs), [system.dummy])
+    free = np.isin(touched, linear.elimination.free).sum()
+    seen = [touched.size, free, linear.matrices.dofs.size - 1, K.own.shape[0], M.own.shape[0]]
+    q = linear.equilibrium.solve(K @ np.ones(K.shape[0]), "test")
+    linear.release()
+    ghosts = K.own.shape[1] - K.own.shape[0]
+    nodes = len(system.nodes.x)
+    lengths = {system.n_dof, linear.first, K.shape[0], nodes, nodes + 1}
+    own = whole_arrays(end, linear, K, M, q, lengths=lengths)
+    return {
+        "private": ranks().gathered(own), "nodes": nodes, "touched": ranks().gathered([int(n) for n in seen]),
+        "ghosts": ranks().gathered(ghosts), "solution": float(np.abs(q - 1.0).max()),
+    }  # fmt: skip
+
+
 def common() -> dict[str, Any]:
     """Return how many ranks have made a mesh, the mesh that each has, and the errors of one that cannot be made."""
     from fem_mbs.analysis.distributed.together import meshes_in_common
@@ -237,7 +300,7 @@ def refusals() -> dict[str, Any]:
     return {"refused stiffening": []}
 
 
-def algebra() -> dict[str, Any]:
+def algebra(title: str) -> dict[str, Any]:
     """Return largest differences of operations of a distributed matrix from those of scipy."""
     from scipy.sparse import diags, random
 
@@ -260,14 +323,18 @@ def algebra() -> dict[str, Any]:
         "whole": (a.gathered().toarray(), A.toarray()), "negative": ((-a / 2.0) @ x, -0.5 * (A @ x)),
         "with an array": (a[:, some] + x[:, [0, 1, 2, 0]], A[:, some].toarray() + x[:, [0, 1, 2, 0]]),
     }  # fmt: skip
-    return {f"algebra {name}": float(np.abs(np.asarray(p) - np.asarray(q)).max()) for name, (p, q) in pairs.items()}
+    return {f"{title} {name}": float(np.abs(np.asarray(p) - np.asarray(q)).max()) for name, (p, q) in pairs.items()}
 
 
 if __name__ == "__main__":
     from fem_mbs.model.parts import cells
+    from fem_mbs.solvers.distributed import ranks as processes
     from fem_mbs.solvers.distributed.ranks import ranks
 
-    cells.MANY = 0  # as of large models, whose parameters are made of a rank's own elements alone
-    numbers = {**everything("petsc"), **shares(), **algebra(), **common(), **refusals()}
+    # as of large models: parameters are made of a rank's own elements alone, vectors stand once per machine
+    cells.MANY = processes.COMMON_FROM = 0
+    numbers = {**everything("petsc"), **shares(), **private(), **algebra("algebra"), **common(), **refusals()}
+    ranks().divide(ranks().comm.Split(ranks().rank))  # as if each had a machine
+    numbers |= algebra("algebra apart")
     if ranks().rank == 0:
         Path(sys.argv[1]).write_text(json.dumps(numbers))

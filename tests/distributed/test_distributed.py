@@ -108,7 +108,24 @@ def test_operations_are_those_of_scipy(found):
     _, numbers = found
     wrong = {name: value for name, value in numbers.items() if name.startswith("algebra") and not value < 1e-13}
     assert not wrong
-    assert sum(name.startswith("algebra") for name in numbers) == 15
+    assert sum(name.startswith("algebra") for name in numbers) == 2 * 15
+
+
+def test_a_rank_has_what_its_elements_touch(found):
+    n, numbers = found
+    layer = 3 * 5 * 4  # unknowns of a layer of nodes: the cut runs between two layers of cells
+    for dofs, free, seen, stiffness, mass in numbers["touched"]:
+        assert seen == dofs
+        assert stiffness == mass == free
+    assert sum(dofs for dofs, *_ in numbers["touched"]) == 3 * numbers["nodes"] + (n - 1) * layer
+    assert numbers["ghosts"] == [(n - 1) * layer] * n
+    assert numbers["solution"] < 1e-9
+
+
+def test_no_vector_of_all_unknowns_stands_in_each_rank(found):
+    n, numbers = found
+    if n == 2:  # one rank has all
+        assert [sorted(own) for own in numbers["private"]] == [["(260,) bool", "(3, 3) float64"]] * n
 
 
 def test_one_rank_makes_the_mesh_of_all(found):

@@ -1,4 +1,5 @@
-"""Assemble the matrices of a model by its elements of this process: each process makes the share of its own."""
+"""Assemble the matrices of a model by its elements of this process: each process makes the share of its own, in the
+dofs that these touch."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from scipy.sparse import csr_matrix
 from fem_mbs.analysis.distributed.partition import elements_of
 from fem_mbs.solvers.distributed.matrix import DistributedMatrix
 from fem_mbs.solvers.distributed.ranks import ranks
+from fem_mbs.solvers.linear.distinct import distinct
 from fem_mbs.solvers.stepping.layout import State
 from fem_mbs.system.blocks import Block
 from fem_mbs.system.compiled import Compiled
@@ -22,7 +24,8 @@ __all__ = ["PartMatrices"]
 class PartMatrices(Matrices):
     """Assembles forces (N,) and tangents (N, N).
 
-    Forces are whole on all ranks.  Each rank holds the part of a tangent that its ``elements`` give.
+    Each rank evaluates its ``elements`` in the dofs that they touch, and holds the part of a tangent that these give.
+    Forces are whole (`Ranks.whole`).
     """
 
     def __init__(self, compiled: Compiled):
@@ -31,8 +34,11 @@ class PartMatrices(Matrices):
         if picks is None:
             picks = elements_of(compiled.blocks, compiled.nodes.x, self.ranks.rank, self.ranks.size)
         self._picks = picks
-        self.elements = ElementSet(compiled, self._picks)
-        self._part = Matrices(self.elements)
+        self.elements = ElementSet(compiled, picks)
+        #: The dofs (k,) of the elements here, and the rows of their directors; the last of each stand for none.
+        self.dofs = _touched([block.dof for block in self.elements.blocks], compiled.dummy)
+        self.rows = _touched([block.rot for block in self.elements.blocks], int(compiled.nodes.rotational.sum()))
+        self._part = Matrices(self.elements.renumbered(self.dofs, self.rows))
         self.skewed = False
 
     def of(self, compiled: Compiled) -> PartMatrices:
@@ -42,7 +48,7 @@ class PartMatrices(Matrices):
         other = copy(self)
         other.compiled = compiled
         other.elements = ElementSet(compiled, self._picks)
-        other._part = self._part.on(other.elements)
+        other._part = self._part.on(other.elements.renumbered(self.dofs, self.rows))
         return other
 
     def release(self, beyond: int = 0) -> None:
@@ -52,28 +58,54 @@ class PartMatrices(Matrices):
         self, ctl: np.ndarray, fun: np.ndarray, state: State, blocks: Sequence[Block] | None = None
     ) -> tuple[np.ndarray, DistributedMatrix]:
         """Return the residual (N,) and the tangent (N, N) of these blocks (all, if None)."""
-        r, A = self._part.tangent(ctl, fun, state, self._mine(blocks))
+        r, A = self._part.tangent(ctl, fun, self._seen(state), self._mine(blocks))
         self.skewed = bool(self.ranks.largest(np.array([self._part.skewed], np.int64))[0])
-        return self.ranks.sum(r), DistributedMatrix(csr_matrix(A))
+        return self._whole(r), self._placed(A)
 
     def mass(self, fun: np.ndarray, state: State) -> DistributedMatrix:
         """Return the mass (N, N), symmetric."""
-        return DistributedMatrix(self._part.mass(fun, state))
+        return self._placed(self._part.mass(fun, self._seen(state)))
 
     def submatrix(self, A: DistributedMatrix, dofs: np.ndarray) -> DistributedMatrix:
         """Return rows and columns of ascending ``dofs`` of a matrix (N, N)."""
-        return DistributedMatrix(self._part.submatrix(A.own, dofs))
+        if any(places is not self.dofs for places in A.places):
+            return A[dofs, dofs]
+        number = np.minimum(np.searchsorted(dofs, self.dofs), dofs.size - 1)
+        here = np.flatnonzero(dofs[number] == self.dofs)
+        number = number[here].astype(self.dofs.dtype)
+        own = self._part.submatrix(A.own, here)
+        return DistributedMatrix(own, places=(number, number), shape=(dofs.size, dofs.size))
 
     def force(
         self, ctl: np.ndarray, fun: np.ndarray, state: State, blocks: Sequence[Block] | None = None
     ) -> np.ndarray:
         """Return the residual (N,) alone."""
-        return self.ranks.sum(self._part.force(ctl, fun, state, self._mine(blocks)))
+        return self._whole(self._part.force(ctl, fun, self._seen(state), self._mine(blocks)))
+
+    def _seen(self, state: State) -> State:
+        """Return what the elements here see of a state."""
+        dofs, rows = self.dofs, self.rows
+        return state._replace(
+            Q=state.Q.take(dofs, 1), V=state.V.take(dofs, 1), U=state.U[dofs], D=state.D.take(rows, 1),
+            DD=state.DD.take(rows, 1),
+        )  # fmt: skip
+
+    def _whole(self, r: np.ndarray) -> np.ndarray:
+        return self.ranks.whole(r, self.dofs, self.compiled.n_dof)
+
+    def _placed(self, A: csr_matrix) -> DistributedMatrix:
+        n = self.compiled.n_dof
+        return DistributedMatrix(csr_matrix(A), places=(self.dofs, self.dofs), shape=(n, n))
 
     def _mine(self, blocks: Sequence[Block] | None) -> list[Block]:
         """Return the elements of this rank in blocks of the model."""
         if blocks is None:
-            return self.elements.blocks
+            return self._part.compiled.blocks
         wanted = {id(block) for block in blocks}
-        pairs = zip(self._picks, self.elements.blocks, strict=True)
+        pairs = zip(self._picks, self._part.compiled.blocks, strict=True)
         return [own for (number, _), own in pairs if id(self.compiled.blocks[number]) in wanted]
+
+
+def _touched(tables: list[np.ndarray], none: int) -> np.ndarray:
+    """Return all numbers in tables (n, k) of numbers, ascending, and last the one that stands for ``none``."""
+    return distinct(np.concatenate([np.array([none], np.int32), *map(np.ravel, tables)]))

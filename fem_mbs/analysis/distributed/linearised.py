@@ -6,21 +6,28 @@ e of the ranks, so that constraints are eliminated before anything is added up.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from scipy.sparse import csr_matrix, vstack
 
 from fem_mbs.analysis.distributed.assembly import PartMatrices
-from fem_mbs.analysis.linear.equilibrium import LOOSE, Equilibrium
+from fem_mbs.analysis.linear.equilibrium import LOOSE, REFINEMENTS, Equilibrium
 from fem_mbs.analysis.linear.linearised import SYMMETRIC, Linearised, unit_factors
 from fem_mbs.errors import AnalysisError, LooseError, ModelError, Owner
-from fem_mbs.solvers.distributed.matrix import NOT_SYMMETRIC, DistributedMatrix
+from fem_mbs.solvers.distributed.matrix import NOT_SYMMETRIC, DistributedMatrix, united
+from fem_mbs.solvers.distributed.ranks import ranks
+from fem_mbs.solvers.linear.distinct import distinct
 from fem_mbs.system.blocks import Block
 from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.tangent import constraint_rows
 
 __all__ = ["DistributedLinearised"]
+
+Found = TypeVar("Found")
 
 
 class DistributedLinearised(Linearised):
@@ -44,6 +51,13 @@ class DistributedLinearised(Linearised):
             )
         return PartMatrices(system)
 
+    def made_once(self, make: Callable[[], Found]) -> Found:
+        return ranks().made_once(make)
+
+    @property
+    def writes(self) -> bool:
+        return ranks().rank == 0
+
     def constraint_rows(self) -> csr_matrix:
         rows = constraint_rows(self.system, self.here.control(2.0), self.here.functions, self.state, scaled=True)
         return csr_matrix(vstack((rows, self.system.sharing()))[:, : self.first])
@@ -55,21 +69,27 @@ class DistributedLinearised(Linearised):
         """Return T^T A T of a matrix (N, N)."""
         if not self.eliminated:
             raise AnalysisError("a mechanism that keeps its constraints is not distributed; run it without --backend")
-        layout = self.__dict__.get("_laid_out")
-        if self.elimination.dependent.size:
-            own = self.elimination.reduce(self._node_part(A).own)
-        else:
-            own = self.matrices.submatrix(A, self.elimination.free).own
-        made = DistributedMatrix(own, None if layout is None else layout.layout)
-        if layout is None:
-            self._laid_out = made
-        return made
+        found = self.elimination
+        made = self._joined(A) if found.dependent.size else self.matrices.submatrix(A, found.free)
+        known = self.__dict__.setdefault("_laid_out", made)
+        return made if made is known else made.laid_out(known)
+
+    def _joined(self, A: DistributedMatrix) -> DistributedMatrix:
+        """Return T^T A T in the dofs that this rank has entries of, and those that equations connect with them."""
+        found, A = self.elimination, self._node_part(A)
+        T, free, at = found.T, found.free, united(*A.places)
+        following = at[np.isin(at, found.dependent)]
+        at = united(at, distinct(free[T[following].indices]))
+        here = np.flatnonzero(np.isin(at, free))
+        number = np.searchsorted(free, at[here])
+        rows = T[at]
+        T = csr_matrix((rows.data, np.searchsorted(number, rows.indices), rows.indptr), shape=(at.size, number.size))
+        dependent = np.flatnonzero(np.isin(at, found.dependent))
+        own = replace(found, T=T, free=here, dependent=dependent).reduce(A.spread((at, at)))
+        return DistributedMatrix(own, places=(number, number), shape=(free.size, free.size))
 
     def _node_part(self, A: DistributedMatrix) -> DistributedMatrix:
-        if self.first < self.system.dummy:
-            return A[: self.first][:, : self.first]
-        own = A.own  # only the dummy entry is left out, which is empty
-        return A.of(csr_matrix((own.data, own.indices, own.indptr[: self.first + 1]), shape=(self.first, self.first)))
+        return A[: self.first, : self.first]
 
     def whole_table(self, number: int, table: np.ndarray) -> np.ndarray:
         """Return the whole table on the first rank, where results are written, and no rows on others."""
@@ -98,6 +118,8 @@ class DistributedLinearised(Linearised):
     @cached_property
     def stiffness(self) -> DistributedMatrix:
         """Return the symmetric part of `whole_stiffness`; all of it where the model is ``unsymmetric``."""
+        if self.eliminated:
+            self.elimination  # noqa: B018 (what it takes to find it comes before the matrices)
         K = self.whole_stiffness
         if not self.here.skewed or not K.nnz:
             return K
@@ -114,6 +136,14 @@ class DistributedLinearised(Linearised):
 
 class _Equilibrium(Equilibrium):
     """Solves with the factors of MUMPS."""
+
+    def solve(self, f: np.ndarray, owner: str) -> np.ndarray:
+        """Solve K q = f by L D L^T, refined."""
+        if not f.size:  # everything is prescribed
+            return f
+        if self.linear.unsymmetric:
+            return self.solve_whole(f, owner)[0]
+        return self._factors(owner).refined(self.linear.whole_stiffness, f, REFINEMENTS)
 
     def unseen_motions(self) -> None:
         """Return that none are known: they are looked for with matrices of one process."""

@@ -12,6 +12,7 @@ from fem_mbs.analysis.context import RunContext, make_context
 from fem_mbs.analysis.run import look_ahead, run, run_steps
 from fem_mbs.errors import FemMbsError
 from fem_mbs.solvers.distributed.ranks import ranks
+from fem_mbs.threads import analysis
 from fem_mbs.units import in_units_of_model
 
 if TYPE_CHECKING:
@@ -69,10 +70,15 @@ def run_distributed(model: Model, directory: str | Path, backend: str, **options
             if not begun:
                 comm.bcast(error)
             raise
-    refused = comm.bcast(None)  # what the first one has found before the first step
+    failed: FemMbsError | None = None
+    try:
+        with analysis(options.get("threads")):
+            context = make_context(model, _Unwritten(), backend=backend)  # at the same time as the first one
+    except FemMbsError as error:
+        failed = error
+    refused = comm.bcast(None) or failed  # what the first one has found before the first step
     if refused is not None:
         raise refused
-    context = make_context(model, _Unwritten(), backend=backend)
     look_ahead(context)
     run_steps(replace(context, outcomes=list, sensors=list))
     return None

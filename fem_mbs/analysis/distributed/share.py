@@ -7,21 +7,23 @@ elements here (`fem_mbs.system.blocks.Share`).
 from __future__ import annotations
 
 from copy import copy
+from typing import Any
 
 import numpy as np
 
 from fem_mbs.analysis.distributed.partition import elements_of
 from fem_mbs.solvers.distributed.ranks import ranks
 from fem_mbs.system.blocks import Block, Share
+from fem_mbs.system.compile import Alone
 
 __all__ = ["shared_out"]
 
 
 def shared_out(
     blocks: list[Block], x: np.ndarray, cells: set[str]
-) -> tuple[list[Block], list[tuple[int, np.ndarray]] | None]:
+) -> tuple[list[Block], list[tuple[int, np.ndarray]] | None, Any]:
     """Return blocks with the elements that this process has of plane and solid cells and shells, and the numbers of
-    blocks with those of its elements; None for one process, which has all.
+    blocks with those of its elements, None for one process, which has all; what makes arrays once per machine.
 
     Parameters that are made later (`Block.rows`) are made of the elements here alone.
 
@@ -32,11 +34,11 @@ def shared_out(
     """
     all_ranks = ranks()
     if all_ranks.size == 1:
-        return blocks, None
+        return blocks, None, Alone
     picks = elements_of(blocks, x, all_ranks.rank, all_ranks.size)
     own, none = dict(picks), np.empty(0, np.int64)
     found = [_cut(b, own.get(i, none)) if _large(b, cells) else b for i, b in enumerate(blocks)]
-    return found, picks
+    return found, picks, all_ranks
 
 
 def _cut(block: Block, elements: np.ndarray) -> Block:

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from fem_mbs.analysis.linear.linearised import Linearised
     from fem_mbs.analysis.linear.spurious import Unseen
 
-__all__ = ["LOOSE", "Equilibrium"]
+__all__ = ["LOOSE", "REFINEMENTS", "Equilibrium"]
 
-_REFINEMENTS = 2
+#: Corrections of a solution.
+REFINEMENTS = 2
 #: Message where no factor exists because something moves freely.
 LOOSE = "the model is loose; hold it, so that every motion strains something"
 
@@ -51,7 +52,7 @@ class Equilibrium:
         if self.unseen is not None:
             self.unseen.check(f, owner)
         q = factors.solve(f)
-        for _ in range(_REFINEMENTS):
+        for _ in range(REFINEMENTS):
             q = q + factors.solve(f - K @ q)
         return q
 

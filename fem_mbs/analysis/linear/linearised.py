@@ -14,9 +14,10 @@ Theory: docs/theory.md, section 8.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from scipy.sparse import csr_matrix, diags
@@ -41,6 +42,8 @@ from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.states import at_rest, body_axes, director_velocities, instant, moved, spatial_axes
 from fem_mbs.system.tangent import ElementSet, Level, Matrices, Tangent, matrices_of
 from fem_mbs.units import unit_of
+
+Found = TypeVar("Found")
 
 __all__ = ["LARGE", "MOVES", "SYMMETRIC", "UNSYMMETRIC", "Linearised", "Response", "keeps_constraints", "unit_factors"]
 
@@ -119,7 +122,7 @@ class Linearised:
         free = system.system.equation[:first] >= 0
         for name in supports:
             free[compiled.step_supports[name]] = False
-        self.owned = np.flatnonzero(free)
+        self.owned = self.made_once(lambda: np.flatnonzero(free))
         self.multipliers = np.arange(first, system.n_dof - 1)
         self.values = function_jets(compiled, t)[:, 0]
         self.loads = np.asarray(compiled.loads, bool)
@@ -147,6 +150,15 @@ class Linearised:
     def assembler(self, system: Compiled) -> Matrices:
         """Return what assembles the matrices of a compiled model."""
         return matrices_of(system)
+
+    def made_once(self, make: Callable[[], Found]) -> Found:
+        """Return what ``make`` returns, arrays of all dofs, which processes of a machine may have in common."""
+        return make()
+
+    @property
+    def writes(self) -> bool:
+        """Return whether this process writes results."""
+        return True
 
     def constraint_rows(self) -> csr_matrix:
         """Return the constraints (m, first) at the state, then rows of dofs that share an unknown."""
@@ -295,6 +307,9 @@ class Linearised:
         Raises:
             ModelError: constraints contradict each other, naming them.
         """
+        return self.made_once(lambda: self._eliminate(right, moved))
+
+    def _eliminate(self, right: np.ndarray | None, moved: np.ndarray | None) -> Elimination:
         held = np.setdiff1d(np.arange(self.first), self.owned)
         size = np.ones(self.first)
         size[self.system.system.kind[: self.first] == S.POSITION] = self.system.length

@@ -76,10 +76,12 @@ class LinearRows:
         """Return columns of a frame: `Reported.base` changed by displacements u and velocities v (N,), or the change
         alone.
 
-        Small displacements do not rotate stresses.
+        Small displacements do not rotate stresses.  Processes that write nothing have no frames.
         """
         context, linear, rows = self.context, self.linear, self.context.rows
         base = linear.reported.base
+        if not linear.writes:
+            return {}
         start = context.system.initial_state()
         place = start.Q[0] if increments else base["Q"]
         whole = {key: change[key] if increments else base[key] + change[key] for key in ("out", "energy", "reaction")}
@@ -147,8 +149,10 @@ def record_shapes(
             for i, table in linear.output_changes(u, blocks=lines, a=a).items():
                 first, whole = context.system.blocks[i].first_output, linear.whole_table(i, table)
                 moved["out"][k, first : first + whole.size] = whole.ravel()
-        frames = rows.frames(moved, shapes, shapes=True)
-        rows.recovered.straighten(frames["displacement"], linear.state, moved["U"].T)
+        frames = {}
+        if linear.writes:
+            frames = rows.frames(moved, shapes, shapes=True)
+            rows.recovered.straighten(frames["displacement"], linear.state, moved["U"].T)
         if "shapes" in rows.fields.wanted:
             frames |= rows.fields.of_shapes(linear, moved["U"])
     context.recorder.append({"time": shapes, **series}, frames)

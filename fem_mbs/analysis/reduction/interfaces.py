@@ -74,7 +74,7 @@ class Boundary:
     def split(self, A: Any) -> tuple[np.ndarray, csr_matrix, Any]:
         """Return parts (bb dense, zb, zz) of S^T A S, A (n_q, n_q) symmetric; of a distributed A only zz is."""
         if isinstance(A, DistributedMatrix):
-            bb, zb, zz = self.split(A.own)
+            bb, zb, zz = self.split(A.spread())
             return A.ranks.sum(bb), DistributedMatrix(zb).gathered(), DistributedMatrix(zz)
         rows = A[self.special]
         A_ss, A_ks = rows[:, self.special], csr_matrix(rows[:, self.kept].T)

@@ -373,7 +373,7 @@ def _joined(bb: np.ndarray, zb: csr_matrix, zz: Any) -> Any:
     if not isinstance(zz, DistributedMatrix):
         return csr_matrix(bmat([[bb, zb.T], [zb, zz]]))
     one = 1.0 if zz.ranks.rank == 0 else 0.0
-    return DistributedMatrix(csr_matrix(bmat([[one * bb, one * zb.T], [one * zb, zz.own]])))
+    return DistributedMatrix(csr_matrix(bmat([[one * bb, one * zb.T], [one * zb, zz.spread()]])))
 
 
 def _of_fixed(found: FixedInterface, participation: float | None, cutoff: float | None) -> _Basis:
