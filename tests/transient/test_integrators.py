@@ -529,8 +529,8 @@ def test_explicit_accelerations_of_a_turned_body_in_space():
 
 
 def test_explicit_reaction_of_a_support_carries_an_eccentric_mass():
-    """The forces at the start of a step, by Euler's equations about the support: accelerations of rotations in body axes
-    turn to those of space."""
+    """The forces at the start of a step, by Euler's equations about the support: accelerations of rotations in body
+    axes turn to those of space."""
     offset, mass, gravity = np.array([0.3, -0.2, 0.5]), 2.0, np.array([1.0, -2.0, -9.81])
     inertia, spin, turn = np.array([0.1, 0.2, 0.25]), np.array([2.0, -3.0, 4.0]), [0.5, -0.9, 0.7]
     m = Model(3, gravity=tuple(gravity))
