@@ -168,6 +168,23 @@ def test_buckling_of_one_sign_with_constraints(way, sign):
     assert found.expected == 4
 
 
+@pytest.mark.parametrize("pinned", [True, False])
+def test_buckling_counts_of_each_sign(monkeypatch, pinned):
+    """By springs that hold what has buckled, or by the signs of L D L^T where these are too many."""
+    monkeypatch.setattr(buckling, "DENSE", 10)
+    if not pinned:
+        monkeypatch.setattr(buckling, "choose_pins", lambda *arguments: None)
+    K, _, _ = problem()
+    B = np.random.default_rng(5).normal(size=K.shape)
+    B = B + B.T
+    factors = 1.0 / scipy.linalg.eigh(-B, K, eigvals_only=True)
+    for sign, some in (("both", factors), ("positive", factors[factors > 0.0]), ("negative", factors[factors < 0.0])):
+        exact = some[np.argsort(np.abs(some))][:4]
+        found = linear_buckling(*sparse(K, B), 4, sign=sign, check=True)
+        assert found.factors == pytest.approx(exact, rel=1e-8)
+        assert found.expected == 4
+
+
 # --- factors ---------------------------------------------------------------------------------------------------------
 def test_factors_of_every_kind():
     """One way to them: solutions against dense ones, the count of negative eigenvalues, what a kind does not take."""
