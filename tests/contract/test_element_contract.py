@@ -897,6 +897,25 @@ def test_contract_stresses_of_two_state_rules_do_not_look_at_velocities(subject)
     assert np.array_equal(s.report(OUTPUT), found)
 
 
+def has_damping(subject):
+    """Return whether this is the first case of a type with damping."""
+    first = next(other for other in SUBJECTS.values() if other.name == subject.name)
+    return subject.python and "damping" in subject.type.parameters and subject.case is first.case
+
+
+@subjects(has_damping, everyday=lambda name: stands(name) and "_fixed" not in name)
+def test_contract_damping_is_proportional(subject):
+    """What a damping of 1 adds is half of what one of 2 adds, and none adds nothing."""
+    s = subject.state(np.random.default_rng(9))
+    for state in (s, s.one_state()):
+        found = []
+        for damping in (0.0, 1.0, 2.0):
+            state.par[:, s.type.parameters.index("damping")] = damping
+            found.append([state.force(), state.report(LEDGER), state.report(OUTPUT)])
+        for none, one, two in zip(*found, strict=True):
+            small(one - 0.5 * (none + two), max(np.abs(none).max(initial=0.0), np.abs(two).max(initial=0.0)), 1e-12)
+
+
 @subjects(lambda s: s.python and ".contact." in s.type.force.__module__)
 def test_contract_contacts_of_a_block_are_open_or_closed(subject):
     """What is far away has no force, whatever the element before it in the block has."""
