@@ -147,8 +147,11 @@ def test_errors(way):
     K, M, G = problem(m=4)
     with pytest.raises(AnalysisError, match="nothing that can move has a mass"):
         real_modes(*sparse(K, 0.0 * M), 3, G=csr_matrix(G))
-    with pytest.raises(AnalysisError, match="unstable already"):
-        linear_buckling(*sparse(K - 50.0 * np.eye(len(K)), M), 3, G=csr_matrix(G))
+    Z = null(G, len(K))
+    first, second = scipy.linalg.eigvalsh(Z.T @ K @ Z)[:2]
+    for level in (50.0, 0.5 * (first + second)):  # several negative eigenvalues, and one
+        with pytest.raises(AnalysisError, match="unstable already"):
+            linear_buckling(*sparse(K - level * np.eye(len(K)), M), 3, G=csr_matrix(G))
     with pytest.raises(ValueError, match="eliminate the constraints"):
         real_modes(*sparse(K, M), 3, near=1.0, G=csr_matrix(G))
 

@@ -549,8 +549,9 @@ def test_rigid_body_motions_with_rotations():
     assert R[5, 5] == 1.0
     with pytest.raises(ValueError, match="dofs must be"):
         rigid_body_motions([[0, 0, 0]], [[0, 1, 3]], 3)
-    with pytest.raises(ValueError, match="shape"):
-        rigid_body_motions([[0, 0]], [[0, 1, 2]], 3)
+    for places, numbers in (([[0, 0]], [[0, 1, 2]]), ([0, 0, 0], [[0, 1, 2]]), ([[0, 0, 0]], [[0, 1]])):
+        with pytest.raises(ValueError, match="places must have shape"):
+            rigid_body_motions(places, numbers, 3)
 
 
 def test_mac():
