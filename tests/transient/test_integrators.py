@@ -157,9 +157,11 @@ def test_energies_of_elements_add_up_to_those_of_the_model(options):
     m.line("rod", (0.0, 0.0), (1.0, 0.5), 4)
     m.beams("rod", "rod", "rod", material="rubber")
     m.initial("rod", velocity=("-8*y", "8*x"), spin=8.0)
+    m.force("pull", "rod:end", (30.0, 20.0))
     m.transient_step(0.1, 0.01, frames=10, **options)
     step = solve(m).steps[0]
     strain, kinetic = step.ledger("strain"), step.ledger("kinetic")
+    assert np.ptp(kinetic + strain) > 0.1 * kinetic.max()
     assert strain.max() > 0.01 * kinetic.max()
     assert step.frames["time"] == pytest.approx(step.time)
     assert step.frames["rod/energy [J]"].sum(axis=1) == pytest.approx(kinetic + strain, rel=1e-6)  # single precision
