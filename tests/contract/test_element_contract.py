@@ -43,6 +43,7 @@ from fem_mbs.contract import (
     SK,
     START,
     STRAIN,
+    STRESSES,
     T0,
     T1,
     TANGENT,
@@ -914,6 +915,31 @@ def test_contract_damping_is_proportional(subject):
             found.append([state.force(), state.report(LEDGER), state.report(OUTPUT)])
         for none, one, two in zip(*found, strict=True):
             small(one - 0.5 * (none + two), max(np.abs(none).max(initial=0.0), np.abs(two).max(initial=0.0)), 1e-12)
+
+
+@subjects(lambda s: s.python and s.type.stresses > 0 and s.case.reference is not None)
+def test_contract_mean_stresses_do_the_work_of_the_strains(subject):
+    """Of a linear law, from a rigid state to a deformed one; stresses given as initial ones add their work."""
+    deformed = subject.state(np.random.default_rng(9)).one_state(rule_h=None)
+    rigid = replace(subject, case=replace(subject.case, deformation=0.0)).state(np.random.default_rng(8))
+    rigid = rigid.one_state(rule_h=None)
+    rigid.par, rigid.fun = deformed.par, deformed.fun
+
+    def rise(stresses):
+        """Return how much larger the energy of the deformed state is, with further initial stresses."""
+        energies = []
+        for state in (deformed, rigid):
+            given = state.copy()
+            given.par = subject.type.prestress(state.par, stresses, 1.0)
+            energies.append(given.report(LEDGER)[0, STRAIN])
+        return energies[0] - energies[1]
+
+    without, work = rise(np.zeros((1, subject.type.stresses))), 0.0
+    for state in (rigid, deformed):
+        stresses = np.zeros((1, subject.type.stresses))
+        state._call(subject.type.report, STRESSES, 0, 1, stresses, np.empty((0, 0, 0)))
+        work += 0.5 * (rise(stresses) - without)
+    assert work == pytest.approx(without, rel=1e-9)
 
 
 @subjects(lambda s: s.python and ".contact." in s.type.force.__module__)
