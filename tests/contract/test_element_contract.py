@@ -898,13 +898,16 @@ def test_contract_stresses_of_two_state_rules_do_not_look_at_velocities(subject)
     assert np.array_equal(s.report(OUTPUT), found)
 
 
-def has_damping(subject):
-    """Return whether this is the first case of a type with damping."""
+def is_first(subject):
+    """Return whether this is the first case of its type, with kernels as Python functions."""
     first = next(other for other in SUBJECTS.values() if other.name == subject.name)
-    return subject.python and "damping" in subject.type.parameters and subject.case is first.case
+    return subject.python and subject.case is first.case
 
 
-@subjects(has_damping, everyday=lambda name: stands(name) and "_fixed" not in name)
+@subjects(
+    lambda s: "damping" in s.type.parameters and is_first(s),
+    everyday=lambda name: stands(name) and "_fixed" not in name,
+)
 def test_contract_damping_is_proportional(subject):
     """What a damping of 1 adds is half of what one of 2 adds, and none adds nothing."""
     s = subject.state(np.random.default_rng(9))
@@ -915,6 +918,18 @@ def test_contract_damping_is_proportional(subject):
             found.append([state.force(), state.report(LEDGER), state.report(OUTPUT)])
         for none, one, two in zip(*found, strict=True):
             small(one - 0.5 * (none + two), max(np.abs(none).max(initial=0.0), np.abs(two).max(initial=0.0)), 1e-12)
+
+
+@subjects(is_first)
+def test_contract_reports_do_not_know_the_scale_of_equations(subject):
+    """Equations twice as large, with their multipliers, are those of the same forces, stresses and energies."""
+    s = subject.state(np.random.default_rng(9))
+    for state in (s, s.one_state()):
+        found = [state.report(job) for job in (LEDGER, OUTPUT)]
+        state.ctl[[SF, SK]] *= 2.0
+        state.U[state.dof[:, state.multipliers]] *= 2.0
+        for one, job in zip(found, (LEDGER, OUTPUT), strict=True):
+            small(state.report(job) - one, np.abs(one).max(initial=0.0), 1e-12)
 
 
 @subjects(lambda s: s.python and s.type.stresses > 0 and s.case.reference is not None)
