@@ -957,6 +957,17 @@ def test_contract_mean_stresses_do_the_work_of_the_strains(subject):
     assert work == pytest.approx(without, rel=1e-9)
 
 
+@subjects(
+    lambda s: is_first(s) and any(f".{kind}." in s.type.force.__module__ for kind in ("shells", "solids", "beams"))
+)
+def test_contract_stresses_of_one_state_rules_are_those_of_the_end(subject):
+    s = subject.state(np.random.default_rng(9))
+    one = s.one_state()
+    found = one.report(OUTPUT)
+    one.Q[0], one.D[0] = s.Q[0], s.D[0]
+    small(one.report(OUTPUT) - found, np.abs(found).max(initial=0.0), 1e-12)
+
+
 @subjects(lambda s: s.python and ".contact." in s.type.force.__module__)
 def test_contract_contacts_of_a_block_are_open_or_closed(subject):
     """What is far away has no force, whatever the element before it in the block has."""
