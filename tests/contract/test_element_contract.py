@@ -1051,3 +1051,18 @@ def test_every_output_can_be_a_sensor(name):
         assert sensor.unit == (entry[entry.index("[") + 1 : -1] if entry.endswith("]") else "-")
         assert sensor.evaluate(np.ones((2, 1)), np.zeros((2, 0))).shape == (2, 1)
     assert watched == [block] * len(bare)
+
+
+@pytest.mark.parametrize("name", ["spring2", "spring3"])
+def test_springs_of_length_zero_have_a_tangent(name):
+    """Ends that coincide at both states; without a length that is free the force is k times the distance."""
+    s = next(subject for subject in SUBJECTS.values() if subject.name == name and subject.python).state(
+        np.random.default_rng(9)
+    )
+    s.par[0, s.type.parameters.index("length") :] = 0.0  # and no arms
+    (x, *_), (y, *_) = s.ends()
+    s.Q[:, y] = s.Q[:, x]
+    for state in (s, s.one_state(rule_h=None)):
+        force, tangent = state.force(TANGENT)
+        assert np.isfinite(tangent).all()
+        assert np.abs(force).max() < 1e-12
