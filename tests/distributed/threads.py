@@ -84,8 +84,10 @@ class _Comm:
 
 def run_ranks(monkeypatch: Any, size: int, work: Callable[[], Any]) -> list[Any]:
     """Return what ``work`` returns in each of so many threads, of which each is a rank."""
+    from fem_mbs.late import finish
     from fem_mbs.solvers.distributed import matrix, ranks
 
+    finish(matrix.Layout)  # its methods are made when they are first used, which threads cannot do at once
     room, own = _Room(size), threading.local()
     results: list[Any] = [None] * size
     errors: list[BaseException] = []
