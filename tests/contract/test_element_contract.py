@@ -920,6 +920,16 @@ def test_contract_damping_is_proportional(subject):
             small(one - 0.5 * (none + two), max(np.abs(none).max(initial=0.0), np.abs(two).max(initial=0.0)), 1e-12)
 
 
+@subjects(lambda s: s.python and s.type.multipliers > 0 and s.type.outputs[:1] == ("force x [N]",))
+def test_contract_reported_forces_of_joints_act_on_their_first_end(subject):
+    """Over a step, and at a state of one-state rules."""
+    s = subject.state(np.random.default_rng(9))
+    for state in (s, s.one_state()):
+        acting = state.force()[0, : s.dim] / state.ctl[SF]
+        found = state.report(OUTPUT)[0, : s.dim]
+        assert min(np.abs(found - acting).max(), np.abs(found + acting).max()) <= 1e-12 * np.abs(acting).max()
+
+
 @subjects(is_first)
 def test_contract_reports_do_not_know_the_scale_of_equations(subject):
     """Equations twice as large, with their multipliers, are those of the same forces, stresses and energies."""
