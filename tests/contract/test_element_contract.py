@@ -43,6 +43,7 @@ from fem_mbs.contract import (
     SK,
     START,
     STRAIN,
+    STRESSES,
     T0,
     T1,
     TANGENT,
@@ -897,6 +898,86 @@ def test_contract_stresses_of_two_state_rules_do_not_look_at_velocities(subject)
     assert np.array_equal(s.report(OUTPUT), found)
 
 
+def is_first(subject):
+    """Return whether this is the first case of its type, with kernels as Python functions."""
+    first = next(other for other in SUBJECTS.values() if other.name == subject.name)
+    return subject.python and subject.case is first.case
+
+
+@subjects(
+    lambda s: "damping" in s.type.parameters and is_first(s),
+    everyday=lambda name: stands(name) and "_fixed" not in name,
+)
+def test_contract_damping_is_proportional(subject):
+    """What a damping of 1 adds is half of what one of 2 adds, and none adds nothing."""
+    s = subject.state(np.random.default_rng(9))
+    for state in (s, s.one_state()):
+        found = []
+        for damping in (0.0, 1.0, 2.0):
+            state.par[:, s.type.parameters.index("damping")] = damping
+            found.append([state.force(), state.report(LEDGER), state.report(OUTPUT)])
+        for none, one, two in zip(*found, strict=True):
+            small(one - 0.5 * (none + two), max(np.abs(none).max(initial=0.0), np.abs(two).max(initial=0.0)), 1e-12)
+
+
+@subjects(lambda s: s.python and s.type.multipliers > 0 and s.type.outputs[:1] == ("force x [N]",))
+def test_contract_reported_forces_of_joints_act_on_their_first_end(subject):
+    """Over a step, and at a state of one-state rules."""
+    s = subject.state(np.random.default_rng(9))
+    for state in (s, s.one_state()):
+        acting = state.force()[0, : s.dim] / state.ctl[SF]
+        found = state.report(OUTPUT)[0, : s.dim]
+        assert min(np.abs(found - acting).max(), np.abs(found + acting).max()) <= 1e-12 * np.abs(acting).max()
+
+
+@subjects(is_first)
+def test_contract_reports_do_not_know_the_scale_of_equations(subject):
+    """Equations twice as large, with their multipliers, are those of the same forces, stresses and energies."""
+    s = subject.state(np.random.default_rng(9))
+    for state in (s, s.one_state()):
+        found = [state.report(job) for job in (LEDGER, OUTPUT)]
+        state.ctl[[SF, SK]] *= 2.0
+        state.U[state.dof[:, state.multipliers]] *= 2.0
+        for one, job in zip(found, (LEDGER, OUTPUT), strict=True):
+            small(state.report(job) - one, np.abs(one).max(initial=0.0), 1e-12)
+
+
+@subjects(lambda s: s.python and s.type.stresses > 0 and s.case.reference is not None)
+def test_contract_mean_stresses_do_the_work_of_the_strains(subject):
+    """Of a linear law, from a rigid state to a deformed one; stresses given as initial ones add their work."""
+    deformed = subject.state(np.random.default_rng(9)).one_state(rule_h=None)
+    rigid = replace(subject, case=replace(subject.case, deformation=0.0)).state(np.random.default_rng(8))
+    rigid = rigid.one_state(rule_h=None)
+    rigid.par, rigid.fun = deformed.par, deformed.fun
+
+    def rise(stresses):
+        """Return how much larger the energy of the deformed state is, with further initial stresses."""
+        energies = []
+        for state in (deformed, rigid):
+            given = state.copy()
+            given.par = subject.type.prestress(state.par, stresses, 1.0)
+            energies.append(given.report(LEDGER)[0, STRAIN])
+        return energies[0] - energies[1]
+
+    without, work = rise(np.zeros((1, subject.type.stresses))), 0.0
+    for state in (rigid, deformed):
+        stresses = np.zeros((1, subject.type.stresses))
+        state._call(subject.type.report, STRESSES, 0, 1, stresses, np.empty((0, 0, 0)))
+        work += 0.5 * (rise(stresses) - without)
+    assert work == pytest.approx(without, rel=1e-9)
+
+
+@subjects(
+    lambda s: is_first(s) and any(f".{kind}." in s.type.force.__module__ for kind in ("shells", "solids", "beams"))
+)
+def test_contract_stresses_of_one_state_rules_are_those_of_the_end(subject):
+    s = subject.state(np.random.default_rng(9))
+    one = s.one_state()
+    found = one.report(OUTPUT)
+    one.Q[0], one.D[0] = s.Q[0], s.D[0]
+    small(one.report(OUTPUT) - found, np.abs(found).max(initial=0.0), 1e-12)
+
+
 @subjects(lambda s: s.python and ".contact." in s.type.force.__module__)
 def test_contract_contacts_of_a_block_are_open_or_closed(subject):
     """What is far away has no force, whatever the element before it in the block has."""
@@ -980,3 +1061,18 @@ def test_every_output_can_be_a_sensor(name):
         assert sensor.unit == (entry[entry.index("[") + 1 : -1] if entry.endswith("]") else "-")
         assert sensor.evaluate(np.ones((2, 1)), np.zeros((2, 0))).shape == (2, 1)
     assert watched == [block] * len(bare)
+
+
+@pytest.mark.parametrize("name", ["spring2", "spring3"])
+def test_springs_of_length_zero_have_a_tangent(name):
+    """Ends that coincide at both states; without a length that is free the force is k times the distance."""
+    s = next(subject for subject in SUBJECTS.values() if subject.name == name and subject.python).state(
+        np.random.default_rng(9)
+    )
+    s.par[0, s.type.parameters.index("length") :] = 0.0  # and no arms
+    (x, *_), (y, *_) = s.ends()
+    s.Q[:, y] = s.Q[:, x]
+    for state in (s, s.one_state(rule_h=None)):
+        force, tangent = state.force(TANGENT)
+        assert np.isfinite(tangent).all()
+        assert np.abs(force).max() < 1e-12

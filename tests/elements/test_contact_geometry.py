@@ -160,6 +160,36 @@ def test_tubes_that_cross_touch_where_their_segments_are_nearest(size):
     assert kinds == {(False, False), (True, False), (False, True), (True, True)}
 
 
+#: Without compilation it is called as it stands, otherwise by its Python function.
+_term_places = getattr(tubes.term_places, "py_func", tubes.term_places)
+
+
+@pytest.mark.parametrize("lengths", [(0.4, 3.0), (3.0, 0.4)])
+def test_ends_of_tubes_lie_over_the_other_tube_no_farther_than_its_free_ends(lengths):
+    """Ends that go on in another tube, which are not zero, bound nothing; derivatives by the scalar products."""
+    rng = np.random.default_rng(5)
+    for flags in np.ndindex(2, 2, 2, 2):
+        u, v = (length * a / np.linalg.norm(a) for length, a in zip(lengths, rng.normal(size=(2, 3)), strict=True))
+        w = rng.normal(size=3)
+        par = np.zeros((1, 18))
+        par[0, tubes.ENDS : tubes.ENDS + 4] = flags
+        products = scalar_products(u, v, w)
+        over_a, over_b = (np.array(flags[:2]), np.array(flags[2:]))
+        # the ends of b over a, then those of a over b
+        points = ((w, u, over_a), (w + v, u, over_a), (-w, v, over_b), (u - w, v, over_b))
+        for k, (point, axis, ends) in enumerate(points, 1):
+            by = np.zeros((2, 6))
+            at = _term_places(par, 0, k, products, *by)
+            place = point @ axis / (axis @ axis)
+            place = max(place, 0.0) if ends[0] == 0 else place
+            place = min(place, 1.0) if ends[1] == 0 else place
+            known = (place, float(k == 2)) if k < 3 else (float(k == 4), place)
+            assert at == pytest.approx(known, abs=1e-12)
+            for i, step in enumerate(1e-6 * np.eye(6)):
+                two = [np.array(_term_places(par, 0, k, products + d, *np.zeros((2, 6)))) for d in (-step, step)]
+                assert by[:, i] == pytest.approx((two[1] - two[0]) / 2e-6, rel=1e-6, abs=1e-6)
+
+
 # --- balls on surfaces -----------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("state", [0, 1])
 @pytest.mark.parametrize("dim", [2, 3])

@@ -125,6 +125,31 @@ def test_cells_of_several_kinds_make_one_part():
     assert moved(model, "s:b", "z") == pytest.approx(2.0**2 / 2 / (1.2e6 * 0.1**3 / 12), rel=1e-6)
 
 
+@CELLS
+def test_constant_stresses_strain_a_cell_whose_sides_are_not_parallel_as_they_should(cell):
+    """Forces of a constant membrane stress on its sides, 1/6, 4/6, 1/6 of each: displacements are linear in place."""
+    corners = np.array([(0.0, 0.0), (2.0, 0.0), (1.5, 1.1), (0.3, 0.8)][: 4 if cell == "quad8" else 3])
+    n, E, nu, thickness = len(corners), 1e9, 0.3, 0.05
+    ends = np.roll(corners, -1, axis=0)
+    points = np.column_stack((np.vstack((corners, 0.5 * (corners + ends))), np.zeros(2 * n)))
+    single = {str(node): [node] for node in range(2 * n)}
+    model = model_of(Mesh(points, [(cell, np.arange(2 * n)[None])], node_sets=single), E, nu, thickness)
+    stress = np.array([(3e4, 1e4), (1e4, -2e4)])
+    outwards = (ends - corners) @ np.array([(0.0, -1.0), (1.0, 0.0)])  # normals of the lengths of the sides
+    for side, force in enumerate(thickness * outwards @ stress):
+        for node, share in ((side, 1 / 6), ((side + 1) % n, 1 / 6), (n + side, 4 / 6)):
+            model.force(f"f{side} {node}", f"s:{node}", (*(share * force), 0.0))
+    for node in range(2 * n):
+        model.fix(f"s:{node}", ["z", "rotation x", "rotation y"])
+    model.fix("s:0", ["x", "y"])
+    model.fix("s:1", ["y"])
+    model.linear_static_step()
+    strain = ((1.0 + nu) * stress - nu * np.trace(stress) * np.eye(2)) / E
+    gradient = strain + strain[1, 0] * np.array([(0.0, 1.0), (-1.0, 0.0)])  # the second node stays on the x-axis
+    found = np.asarray(solve(model).steps[0].frames["displacement"])[-1]
+    np.testing.assert_allclose(found[:, :2], points[:, :2] @ gradient.T, rtol=0.0, atol=1e-9 * np.abs(found).max())
+
+
 def test_wrong_cells_are_refused():
     X = np.array(((0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0.5, 0, 0), (1, 0.5, 0), (0.5, 1, 0), (0, 0.5, 0.0)))
     for order in ([0, 1, 3, 2, 4, 5, 6, 7], [0, 1, 2, 3, 5, 4, 6, 7]):

@@ -290,3 +290,19 @@ def test_line_loads_with_functions_of_their_own(dimension):
     series = solve(model).steps[-1].series
     for k, name in enumerate("ab"):
         assert series[f"sensor/R {name}"][-1, 1] == pytest.approx((k + 2) * Q * LENGTH, rel=1e-9)
+
+
+@pytest.mark.parametrize("strains", ["exact", "corotational", "natural"])
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_strain_of_a_pulled_rod(dimension, strains):
+    """Change of length over the unstrained length, of a rod that is not 1 m long."""
+    m = Model(dimension)
+    m.section("rod", "stiffness", EA=4e5, EI=30.0, rhoA=1.0, rhoI=1e-4, **{2: {}, 3: {"GJ": 20.0}}[dimension])
+    m.line("rod", np.zeros(dimension), 0.5 * np.eye(dimension)[0], 1)
+    m.beams("rod", "rod", "rod", strains=strains)
+    m.fix("rod:start")
+    m.force("pull", "rod:end", tuple(300.0 * np.eye(dimension)[0]))
+    m.linear_static_step()
+    frames = solve(m).steps[0].frames
+    (name,) = (name for name in frames if name.startswith("rod/strain"))
+    assert np.asarray(frames[name])[-1] == pytest.approx([300.0 / 4e5], rel=1e-6)

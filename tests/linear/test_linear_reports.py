@@ -605,3 +605,15 @@ def test_shapes_without_displacements_stay_where_they_are():
     shapes = linear.reported.shapes(np.column_stack((still, moving)))
     assert (shapes["Q"][0] == linear.state.Q[0]).all() and (shapes["U"][0] == 0.0).all()
     assert shapes["U"][1, 0] == pytest.approx(0.1 * compiled.system.length)
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.4])
+def test_rotations_of_linear_steps_count_from_the_given_angle(angle):
+    m = Model(2)
+    m.body("b", (0.0, 0.0), 1.0, 1.0, angle=angle)
+    m.joint("hinge", "revolute", "ground", "b", point=(0.0, 0.0))
+    m.joint_spring("k", "hinge", 50.0)
+    m.moment("M", "b", 2.0)
+    m.linear_static_step()
+    rotation = np.asarray(solve(m).steps[0].frames["rotation"])[-1]
+    assert rotation[0] == pytest.approx([0.0, 0.0, 2.0 / 50.0], rel=1e-12)

@@ -565,3 +565,20 @@ def test_a_part_that_comes_again_is_solved_once(lanczos):
     assert [compare(speed, 1.0) for speed in (0.5, 1.0, 3.0)] == [2, 1, 1]  # the bending has other matrices each time
     assert compare(3.0, 1.2) == 1
     assert compare(3.0, 1.2) == 0
+
+
+def test_parts_with_complex_stiffness_have_no_conjugates(lanczos):
+    """Bending, and torsion with structural damping: p of the torsion are +- i sqrt((1 + i eta) k) of its real k."""
+    M, C, K, _ = random_problem("gyroscopic", 90)
+    n, loss = 60, 0.2
+    twist = sp.diags([2.0 + np.arange(n) / n, -np.ones(n - 1), -np.ones(n - 1)], [0, 1, -1])
+    mass = sp.block_diag((M, sp.identity(n))).tocsr()
+    damping = sp.block_diag((C, sp.csr_matrix((n, n)))).tocsr()
+    stiffness = sp.block_diag((K, (1.0 + 1j * loss) * twist)).tocsr()
+    found = complex_modes(mass, damping, stiffness, count=8)
+    root = 1j * np.sqrt((1.0 + 1j * loss) * np.linalg.eigvalsh(twist.toarray()))
+    every = np.concatenate((spectrum(M, C, K), root, -root))
+    exact = every[np.argsort(np.abs(every))][: found.values.size]
+    assert found.values.size >= 8
+    assert np.abs(found.values[:, None] - exact).min(axis=0).max() < 1e-8 * np.abs(exact).max()
+    assert np.abs(found.values[:, None] - exact).min(axis=1).max() < 1e-8 * np.abs(exact).max()

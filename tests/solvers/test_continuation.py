@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 from fem_mbs.errors import AnalysisError, ConvergenceError
 from fem_mbs.solvers.equilibria.continuation import follow
@@ -322,6 +323,27 @@ def test_the_branch_that_begins_where_ropes_slacken(c, side):
     assert f[-1] == 3.0
     assert all(p.negative == 0 for p in np.array(points, object)[on])
     assert account["ended"]
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_the_branch_beside_a_softer_direction(side):
+    """A spring of stiffness K/20 elsewhere has the smallest eigenvalue on both sides of the jump, and takes no part."""
+    two = guyed(0.5)
+    problem = Numeric(
+        lambda u: np.append(two.force(u), K / 20.0 * u[2]),
+        lambda u: scipy.linalg.block_diag(two.stiffness(u), [[K / 20.0]]),
+        [1.0, 0.0, 0.0],
+        3,
+    )
+    problem.start[0] = 1.0 - 1.0 / (1.0 + 0.5 * K)
+    _, u, (_, criticals, _) = walk(
+        problem, end=3.0, size=0.1, largest=0.2, points=60, branch=1, branch_size=0.05 * side
+    )
+    assert [(x.kind, x.before, x.after) for x in criticals] == [("jump", 0, 1)]
+    on = np.abs(u[:, 1]) > 1e-3
+    assert on.sum() > 5
+    assert u[on, 1] == pytest.approx(side * 0.5 * K / (K - M) * (u[on, 0] - 1.0), rel=1e-9)
+    assert np.abs(u[:, 2]).max() < 1e-12
 
 
 @pytest.mark.parametrize("skew", [0.0, 1.0, -2.0])

@@ -147,8 +147,11 @@ def test_errors(way):
     K, M, G = problem(m=4)
     with pytest.raises(AnalysisError, match="nothing that can move has a mass"):
         real_modes(*sparse(K, 0.0 * M), 3, G=csr_matrix(G))
-    with pytest.raises(AnalysisError, match="unstable already"):
-        linear_buckling(*sparse(K - 50.0 * np.eye(len(K)), M), 3, G=csr_matrix(G))
+    Z = null(G, len(K))
+    first, second = scipy.linalg.eigvalsh(Z.T @ K @ Z)[:2]
+    for level in (50.0, 0.5 * (first + second)):  # several negative eigenvalues, and one
+        with pytest.raises(AnalysisError, match="unstable already"):
+            linear_buckling(*sparse(K - level * np.eye(len(K)), M), 3, G=csr_matrix(G))
     with pytest.raises(ValueError, match="eliminate the constraints"):
         real_modes(*sparse(K, M), 3, near=1.0, G=csr_matrix(G))
 
@@ -166,6 +169,23 @@ def test_buckling_of_one_sign_with_constraints(way, sign):
     found = linear_buckling(*sparse(K, B), 4, sign=sign, check=True, G=csr_matrix(G))
     assert found.factors == pytest.approx(exact, rel=1e-8)
     assert found.expected == 4
+
+
+@pytest.mark.parametrize("pinned", [True, False])
+def test_buckling_counts_of_each_sign(monkeypatch, pinned):
+    """By springs that hold what has buckled, or by the signs of L D L^T where these are too many."""
+    monkeypatch.setattr(buckling, "DENSE", 10)
+    if not pinned:
+        monkeypatch.setattr(buckling, "choose_pins", lambda *arguments: None)
+    K, _, _ = problem()
+    B = np.random.default_rng(5).normal(size=K.shape)
+    B = B + B.T
+    factors = 1.0 / scipy.linalg.eigh(-B, K, eigvals_only=True)
+    for sign, some in (("both", factors), ("positive", factors[factors > 0.0]), ("negative", factors[factors < 0.0])):
+        exact = some[np.argsort(np.abs(some))][:4]
+        found = linear_buckling(*sparse(K, B), 4, sign=sign, check=True)
+        assert found.factors == pytest.approx(exact, rel=1e-8)
+        assert found.expected == 4
 
 
 # --- factors ---------------------------------------------------------------------------------------------------------

@@ -140,6 +140,18 @@ def test_a_band_above_zero_holds_no_rigid_motion(way):
         assert found.values == pytest.approx(exact[first:8], rel=1e-8, abs=1e-12)
 
 
+def test_a_band_from_zero_holds_a_rigid_motion_that_rounding_has_moved(way):
+    """A free bar whose diagonal lacks 8 units of the last place: its rigid motion lies below zero by this rounding."""
+    n = 560
+    change = diags([-np.ones(n - 1), np.ones(n - 1)], [0, 1], shape=(n - 1, n))
+    K = csr_matrix(change.T @ change - 8.0 * 2.0**-51 * identity(n))
+    exact = 4.0 * np.sin(np.arange(6) * np.pi / (2 * n)) ** 2
+    found = real_modes(K, csr_matrix(identity(n)), band=(0.0, 0.5 * (exact[4] + exact[5])))
+    assert found.rigid == 1
+    assert found.expected == 5
+    assert found.values == pytest.approx(exact[:5], rel=1e-7)
+
+
 def test_band_between_eigenvalues_holds_both(bar):
     K, M, exact = bar
     found = real_modes(K, M, band=(exact[4] * (1 + 1e-12), exact[9] * (1 - 1e-12)))
@@ -537,8 +549,9 @@ def test_rigid_body_motions_with_rotations():
     assert R[5, 5] == 1.0
     with pytest.raises(ValueError, match="dofs must be"):
         rigid_body_motions([[0, 0, 0]], [[0, 1, 3]], 3)
-    with pytest.raises(ValueError, match="shape"):
-        rigid_body_motions([[0, 0]], [[0, 1, 2]], 3)
+    for places, numbers in (([[0, 0]], [[0, 1, 2]]), ([0, 0, 0], [[0, 1, 2]]), ([[0, 0, 0]], [[0, 1]])):
+        with pytest.raises(ValueError, match="places must have shape"):
+            rigid_body_motions(places, numbers, 3)
 
 
 def test_mac():

@@ -9,7 +9,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from fem_mbs import Model, ModelError, run, solve
-from fem_mbs.solvers.chains import recurrences
+from fem_mbs.solvers.chains import midpoint, recurrences
 from fem_mbs.solvers.chains.layout import Chain, make_work
 from fem_mbs.validation.case import energy_error, extrapolated
 
@@ -109,6 +109,104 @@ def test_matrix_without_mass_has_no_factor():
     recurrences.place(chain, work, np.zeros(2))
     recurrences.matrix(chain, work)
     assert not recurrences.factor(work.matrix, work.factor)
+
+
+# --- one step --------------------------------------------------------------------------------------------------------
+def standing_chain() -> Chain:
+    """Four segments with springs and dampers on a vertical hinge, whose angle is cyclic."""
+    chain = random_chain(6, 4, branched=True)
+    chain.slides[:] = 0, 0, 1, 0
+    chain.gravity[:] = 0.0, 0.0, -9.81
+    chain.axis[0] = 0.0, 0.0, 1.0
+    chain.cyclic[0], chain.stiffness[0] = 1, 0.0
+    chain.damping[1:] = 3.0, 2.0, 1.0
+    return chain
+
+
+def advanced(chain: Chain, q0: np.ndarray, p0: np.ndarray, h: float, n: int):
+    """Return coordinates, momenta (n + 1, segments) and numbers of iterations (n,) of n steps."""
+    size = len(q0)
+    q, p, iterations = np.zeros((n + 1, size)), np.zeros((n + 1, size)), np.zeros(n, np.int64)
+    q[0], p[0] = q0, p0
+    made = midpoint.advance(
+        chain, make_work(size), q, p, h, 1.0, np.zeros((8, size)), np.zeros((4, size, size)), iterations
+    )
+    assert made == n
+    return q, p, iterations
+
+
+def test_a_step_balances_energy_and_keeps_the_cyclic_momentum():
+    chain, h, rng = standing_chain(), 0.1, np.random.default_rng(7)
+    work, q0, p0 = make_work(4), 0.5 * rng.normal(size=4), rng.normal(size=4)
+    (_, q1), (_, p1), _ = advanced(chain, q0, p0, h, 1)
+    matrices = []
+    for q in (q0, q1):
+        recurrences.place(chain, work, q)
+        recurrences.matrix(chain, work)
+        matrices.append(work.matrix.copy())
+    rate = sum(np.linalg.solve(A, p0 + p1) for A in matrices) / 4.0
+    assert np.allclose((q1 - q0) / h, rate, rtol=1e-10)
+    before, after = energy(chain, work, q0, p0), energy(chain, work, q1, p1)
+    lost = h * chain.damping @ rate**2
+    assert lost > 0.01 * abs(before)
+    assert after - before == pytest.approx(-lost, abs=1e-12 * abs(before))
+    assert p1[0] == pytest.approx(p0[0], rel=1e-12)
+
+
+def test_steps_are_of_second_order():
+    chain, rng = standing_chain(), np.random.default_rng(7)
+    work, start = make_work(4), np.concatenate((0.5 * rng.normal(size=4), rng.normal(size=4)))
+
+    def rates(t, y):
+        q, p = y[:4], y[4:]
+        slope = [(energy(chain, work, q + d, p) - energy(chain, work, q - d, p)) / (2.0 * EPS) for d in EPS * np.eye(4)]
+        energy(chain, work, q, p)
+        rate = np.linalg.solve(work.matrix, p)
+        return np.concatenate((rate, -np.array(slope) - chain.damping * rate))
+
+    exact = solve_ivp(rates, (0.0, 0.2), start, method="DOP853", rtol=1e-9, atol=1e-9).y[:, -1]
+    errors = []
+    for n in (4, 8):
+        q, p, _ = advanced(chain, start[:4], start[4:], 0.2 / n, n)
+        errors.append(np.abs(np.concatenate((q[-1], p[-1])) - exact).max())
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.2)
+    assert errors[1] < 0.01
+
+
+def test_a_linear_step_takes_one_correction():
+    """A slide on a stiff spring with a damper is linear: the first correction is exact, the second is round-off."""
+    chain = random_chain(1, 1, branched=False)
+    chain.slides[:], chain.mass[:], chain.stiffness[:], chain.damping[:] = 1, 2.0, 500.0, 3.0
+    (_, q1), (_, p1), iterations = advanced(chain, np.array([0.2]), np.array([0.3]), 0.5, 1)
+    assert iterations[0] <= 3
+    weight = chain.mass[0] * chain.gravity @ chain.axis[0]
+    force = weight - 500.0 * (0.5 * (0.2 + q1[0]) - chain.free[0]) - 3.0 * (q1[0] - 0.2) / 0.5
+    assert p1[0] == pytest.approx(0.3 + 0.5 * force, rel=1e-12)
+    assert q1[0] == pytest.approx(0.2 + 0.5 * 0.5 * (0.3 + p1[0]) / 2.0, rel=1e-12)
+
+
+def test_states_are_places_and_their_rates():
+    """Velocities and angular velocities are central differences of places and turns along the rates of q."""
+    chain, rng, n = random_chain(8, 5, branched=True), np.random.default_rng(9), 5
+    q, p = rng.normal(size=(2, n)), rng.normal(size=(2, n))
+    work = make_work(n)
+    shapes = ((n, 9), (n, 3), (n, 3), (n, 3))
+    turns, places, spins, speeds = (np.zeros((2, *shape)) for shape in shapes)
+    assert midpoint.states(chain, work, q, p, turns, places, spins, speeds)
+    for k in range(2):
+        energy(chain, work, q[k], p[k])
+        rate = np.linalg.solve(work.matrix, p[k])
+        ends = []
+        for way in (-EPS, EPS):
+            recurrences.place(chain, work, q[k] + way * rate)
+            ends.append((work.place.copy(), work.turn.reshape(n, 3, 3).copy()))
+        assert np.allclose(speeds[k], (ends[1][0] - ends[0][0]) / (2.0 * EPS), rtol=0.0, atol=1e-8)
+        for i in range(n):
+            spin = (ends[1][1][i] - ends[0][1][i]) / (2.0 * EPS) @ turns[k, i].reshape(3, 3).T
+            assert np.allclose(skew(spins[k, i]), spin, rtol=0.0, atol=1e-8)
+        momenta = np.zeros(n)
+        midpoint.conjugate(chain, work, q[k], spins[k], speeds[k], momenta)
+        assert np.allclose(momenta, p[k], rtol=1e-10, atol=1e-10)
 
 
 # --- against absolute coordinates ------------------------------------------------------------------------------------

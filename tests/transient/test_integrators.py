@@ -147,17 +147,21 @@ def test_accelerations_of_the_start(dimension):
     assert np.abs(after[:-1]).max() < 1e-9 * np.abs(before).max()
 
 
-def test_energies_of_elements_add_up_to_those_of_the_model():
-    """Of beams, which hold all mass; soft ones, so that a part of the energy is strain energy."""
+@pytest.mark.parametrize("options", [{}, {"adaptive": 1e-4}])
+def test_energies_of_elements_add_up_to_those_of_the_model(options):
+    """Of beams, which hold all mass; soft ones, so that a part of the energy is strain energy.  Between adaptive steps
+    both are interpolated alike."""
     m = Model(2)
     m.section("rod", "circle", diameter=0.02)
     m.material("rubber", E=5e5, nu=0.3, density=1000.0)
     m.line("rod", (0.0, 0.0), (1.0, 0.5), 4)
     m.beams("rod", "rod", "rod", material="rubber")
     m.initial("rod", velocity=("-8*y", "8*x"), spin=8.0)
-    m.transient_step(0.1, 0.01, frames=10)
+    m.force("pull", "rod:end", (30.0, 20.0))
+    m.transient_step(0.1, 0.01, frames=10, **options)
     step = solve(m).steps[0]
     strain, kinetic = step.ledger("strain"), step.ledger("kinetic")
+    assert np.ptp(kinetic + strain) > 0.1 * kinetic.max()
     assert strain.max() > 0.01 * kinetic.max()
     assert step.frames["time"] == pytest.approx(step.time)
     assert step.frames["rod/energy [J]"].sum(axis=1) == pytest.approx(kinetic + strain, rel=1e-6)  # single precision
@@ -538,6 +542,25 @@ def test_explicit_accelerations_of_a_turned_body_in_space():
     R = Rotation.from_rotvec(turn).as_matrix()
     found = solve(m).sensor("a").values[1:]
     assert np.allclose(found, R @ (R.T @ moment / inertia), rtol=0.0, atol=1e-8)  # speeds reach 1e-4
+
+
+def test_explicit_reaction_of_a_support_carries_an_eccentric_mass():
+    """The forces at the start of a step, by Euler's equations about the support: accelerations of rotations in body
+    axes turn to those of space."""
+    offset, mass, gravity = np.array([0.3, -0.2, 0.5]), 2.0, np.array([1.0, -2.0, -9.81])
+    inertia, spin, turn = np.array([0.1, 0.2, 0.25]), np.array([2.0, -3.0, 4.0]), [0.5, -0.9, 0.7]
+    m = Model(3, gravity=tuple(gravity))
+    m.body("b", (0, 0, 0), mass=0.4, inertia=tuple(inertia), rotation=turn)
+    m.point_mass("far", "b", mass, offset=tuple(offset))
+    m.fix("b", ["x", "y", "z"])
+    m.initial("b", spin=tuple(spin), centre=(0.0, 0.0, 0.0))
+    m.sensor("R", "reaction", on="b")
+    m.transient_step(2e-6, 1e-6, rule="explicit")
+    R = Rotation.from_rotvec(turn).as_matrix()
+    J = R @ np.diag(inertia) @ R.T + mass * (offset @ offset * np.eye(3) - np.outer(offset, offset))
+    a = np.linalg.solve(J, np.cross(offset, mass * gravity) - np.cross(spin, J @ spin))
+    of_centre = np.cross(a, offset) + np.cross(spin, np.cross(spin, offset))
+    assert solve(m).sensor("R").values[1] == pytest.approx(mass * of_centre - (mass + 0.4) * gravity, rel=1e-9)
 
 
 def test_explicit_rule_says_when_it_is_unstable():

@@ -6,8 +6,13 @@ import pytest
 
 from fem_mbs.analysis.run import inspect, run
 from fem_mbs.analysis.start.mobility import mobility
+from fem_mbs.analysis.transient.failures import failure
+from fem_mbs.analysis.transient.settings import Settings
+from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.errors import ModelError
+from fem_mbs.model.model import Model
 from fem_mbs.modelfile.read import load_model
+from fem_mbs.solvers.stepping import layout
 
 BASE = """
 [material.s]
@@ -146,3 +151,20 @@ def test_a_free_model_does_not_bear_its_weight(tmp_path, kind):
         inspect(load_model(path))
     path.write_text(path.read_text() + "[[support]]\non = 'a:start'\n")
     inspect(load_model(path))
+
+
+def test_failed_steps_name_the_unknown_that_is_worst_or_none():
+    m = Model(2)
+    m.body("first", (0, 0), mass=1.0, inertia=1.0)
+    m.body("last", (1, 0), mass=1.0, inertia=1.0)
+    compiled = m.compile()
+    state = compiled.system.initial_state()
+    stepping = Stepping(
+        compiled.system, compiled.functions, state, m.gravity, rule="midpoint", t0=0.0, h=0.1, settings=Settings()
+    )
+    for worst, name in ((-1, "an unknown place"), (0, '"first"'), (3, '"last"')):
+        stepping.counter[layout.WORST] = worst
+        for problem in (layout.SINGULAR, layout.TURNED, layout.NOT_CONVERGED):
+            text = str(failure(stepping, problem))
+            assert name in text
+            assert all(other not in text for other in ('"first"', '"last"') if other != name)
