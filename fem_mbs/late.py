@@ -36,13 +36,37 @@ class _Late:
 
 
 def finish(cls: type) -> None:
-    """Make the methods of a class, unless they are made."""
+    """Make the methods of a class, unless they are made.
+
+    They are those of a copy of the class, and take the places of what stands for them one by one: another thread finds
+    each of them at any time.
+    """
     with _lock:
         late = {name: value for name, value in vars(cls).items() if isinstance(value, _Late) and value.cls is cls}
-        if late:
-            for name in late:
+        if not late:
+            return
+        own = {name: value for name, value in vars(cls).items() if name not in (*late, "__dict__", "__weakref__")}
+        copied = type.__new__(type(cls), cls.__name__, cls.__bases__, {**own, "__qualname__": cls.__qualname__})
+        dataclasses.dataclass(copied, **next(iter(late.values())).options)
+        made = vars(copied)
+        for name in (*vars(copied)["__dataclass_fields__"], "__doc__"):  # defaults stand there, no longer their fields
+            if name in own and name not in made:
                 delattr(cls, name)
-            dataclasses.dataclass(cls, **next(iter(late.values())).options)
+            elif name in made and made[name] is not own.get(name):
+                setattr(cls, name, made[name])
+        for name in late:
+            if name in made:
+                setattr(cls, name, _belonging(made[name], copied, cls))
+            else:
+                delattr(cls, name)
+
+
+def _belonging(method: Any, copied: type, cls: type) -> Any:
+    """Return what was made for a copied class for the class itself: methods that assign look whether it is theirs."""
+    for cell in getattr(method, "__closure__", None) or ():
+        if cell.cell_contents is copied:
+            cell.cell_contents = cls
+    return method
 
 
 def default(cls: type, name: str) -> Any:

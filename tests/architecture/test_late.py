@@ -7,6 +7,8 @@ import dataclasses
 import importlib
 import inspect
 import pickle
+import threading
+import time
 
 import pytest
 from late_classes import Frozen, Ordered, Plain, Unhashable
@@ -99,3 +101,20 @@ def test_instances_that_no_constructor_made():
     third = object.__new__(Frozen.made())
     with pytest.raises(dataclasses.FrozenInstanceError):
         third.a = 2
+
+
+def test_threads_find_all_of_a_class_that_another_one_makes(monkeypatch):
+    """A thread that made an instance meanwhile found no `__init__`."""
+    made, began, real = _fresh(Frozen), threading.Event(), dataclasses.dataclass
+
+    def slow(*given, **options):
+        began.set()
+        time.sleep(0.05)
+        return real(*given, **options)
+
+    monkeypatch.setattr(dataclasses, "dataclass", slow)
+    other = threading.Thread(target=finish, args=(made,))
+    other.start()
+    assert began.wait(10.0)
+    assert made(*Frozen.values) == made(*Frozen.values)
+    other.join()
