@@ -2514,7 +2514,8 @@ class MadeCalls:
         Args:
             name: in messages and results
             direction: (dimension,), of any length: a factor on s.
-            displacement: s [m], a function that starts at 0.
+            displacement: s [m], a function that starts at 0.  Where it starts with a speed, the model starts with it
+                too; with ``initial(method="given")`` a transient starts from rest, and the supports jerk it.
             acceleration: s'' [m/s^2] instead; s and s' start at 0.
             on: places whose held positions move; None: all supports.
         """
