@@ -2443,7 +2443,9 @@ class MadeCalls:
         *,
         gradient: Number | str = 0.0,
     ) -> None:
-        """Temperatures of solid and plane parts and of shells; those of one element add up and follow one function.
+        """Temperatures of solid and plane parts and of shells; those of one element add up and follow one function. In
+        solid and plane parts of nonlinear kinematics alpha dT is a Green strain: a free length grows by
+        sqrt(1 + 2 alpha dT) - 1, and by alpha dT with the change dT (1 + alpha dT/2).
 
         Apply a change of temperature, (value - reference) * f(t) [K], of solids, plane parts or shells.
 
@@ -2512,7 +2514,8 @@ class MadeCalls:
         Args:
             name: in messages and results
             direction: (dimension,), of any length: a factor on s.
-            displacement: s [m], a function that starts at 0.
+            displacement: s [m], a function that starts at 0.  Where it starts with a speed, the model starts with it
+                too; with ``initial(method="given")`` a transient starts from rest, and the supports jerk it.
             acceleration: s'' [m/s^2] instead; s and s' start at 0.
             on: places whose held positions move; None: all supports.
         """

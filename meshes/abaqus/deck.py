@@ -517,11 +517,13 @@ class Dsload(_Frozen):
 
 @dataclass(frozen=True, eq=False)
 class BaseMotion(_Frozen):
-    """All supports in direction dof (1 to 3) move by an amplitude: kind DISPLACEMENT or ACCELERATION."""
+    """All supports in direction dof (1 to 3) move by an amplitude: kind DISPLACEMENT, VELOCITY or ACCELERATION;
+    given: whether the card says which."""
 
     dof: int
     amplitude: str
     kind: str
+    given: bool
     where: str
 
 

@@ -480,11 +480,12 @@ def base_motion(deck: Reading, card: Card) -> None:
     dof = card.count("DOF", 0)
     if not 1 <= dof <= 3:
         card.fail(f"DOF={dof}; give a direction from 1 to 3")
+    given = card.has("TYPE")
     kind = card.choice(
         "TYPE", {"DISPLACEMENT": "DISPLACEMENT", "VELOCITY": "VELOCITY", "ACCELERATION": "ACCELERATION"}, "ACCELERATION"
     )
     name = deck.refer(card, "amplitude", card.need("AMPLITUDE"))
-    draft.lists["base_motions"].append(BaseMotion(dof, name, kind, where(card)))
+    draft.lists["base_motions"].append(BaseMotion(dof, name, kind, given, where(card)))
 
 
 def boundary(deck: Reading, card: Card) -> None:

@@ -13,6 +13,7 @@ from fem_mbs.errors import InputError, ModelError
 from fem_mbs.meshes.abaqus.calculix_dat import read_dat
 from fem_mbs.meshes.abaqus.reader import read_deck
 from fem_mbs.meshes.abaqus.steps import COMPUTED
+from fem_mbs.meshes.vocabulary import Effect
 
 #: One cube, held below, that moves up and down: stiffness 1000, mass 4 at the top (consistent).
 CUBE = """*NODE, NSET=NALL
@@ -657,6 +658,35 @@ def test_motions_by_modes(tmp_path, lines, damping):
         assert [found[min(found, key=lambda s: abs(s - t))] for t in times] == pytest.approx(
             pushed(times, damping), rel=1e-6
         )
+
+
+BASE = "*BASE MOTION, DOF=1, AMPLITUDE=A{}\n*NODE PRINT, NSET=END\nU\n"
+TOLD = {
+    "no type": ("*MODAL DYNAMIC\n.2, 1.\n" + BASE.format(""), ["without TYPE"]),
+    "a type": ("*MODAL DYNAMIC\n.2, 1.\n" + BASE.format(", TYPE=DISPLACEMENT"), []),
+    "no type in steady vibrations": ("*STEADY STATE DYNAMICS, INTERVAL=RANGE\n.5, 8., 6\n" + BASE.format(""), []),
+    "damping": (
+        "*MODAL DYNAMIC\n.2, 1.\n*MODAL DAMPING\n1, 1, .05\n" + BASE.format(", TYPE=DISPLACEMENT"),
+        ["relative to the supports"],
+    ),
+    "damping of a support": (
+        "*STEADY STATE DYNAMICS, INTERVAL=RANGE\n.5, 8., 6\n*MODAL DAMPING\n1, 1, .05\n*BOUNDARY\n1, 1, 1, .1\n",
+        ["relative to the supports"],
+    ),
+    "damping without motion": ("*MODAL DYNAMIC\n.2, 1.\n*MODAL DAMPING\n1, 1, .05\n" + PUSHED, []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", TOLD)
+def test_motions_of_the_base_that_programs_take_otherwise(tmp_path, case):
+    """CalculiX 2.20 gives the same rows without TYPE as with TYPE=DISPLACEMENT, and refuses an acceleration; its answer
+    to a base w with modal damping is that of q'' + 2 z w (q' + s') + w^2 q = -s''."""
+    lines, parts = TOLD[case]
+    amplitude = "*AMPLITUDE, NAME=A\n0., 1., 10., 11.\n"
+    converted, _ = run(tmp_path / "d.inp", oscillator(MODES, step(lines)).replace("*DENSITY", amplitude + "*DENSITY"))
+    told = [n.text for n in converted.notes if n.effect is Effect.DIFFERS]
+    assert len(told) == len(parts)
+    assert all(part in text and "CalculiX" in text for part, text in zip(parts, told, strict=True))
 
 
 MODAL_BAD = {

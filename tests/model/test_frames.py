@@ -242,3 +242,26 @@ def test_double_integrals_do_not_depend_on_the_company():
     whole = DoubleIntegral(law)(t)
     one_by_one = DoubleIntegral(law)
     assert [float(one_by_one(t[k : k + 1])[0]) for k in range(t.size)] == whole.tolist()
+
+
+@pytest.mark.parametrize("step", ["transient", "linear", "modal", "given"])
+def test_a_base_that_starts_with_a_speed(step):
+    """The mass goes along with the base, or starts from rest: v (t - sin(w t)/w)."""
+    speed, w, t = 0.3, 10.0, 0.2
+    m = Model(3)
+    m.node("a", (0.0, 0.0, 0.0))
+    m.node("b", (1.0, 0.0, 0.0))
+    m.point_mass("mass", "b", 2.0)
+    m.spring("spring", "a", "b", 2.0 * w * w)
+    m.fix("a", ["x", "y", "z"])
+    m.fix("b", ["y", "z"])
+    m.base_excitation("base", (1.0, 0.0, 0.0), displacement=f"{speed}*t", on="a")
+    m.sensor("u", "displacement", on="b")
+    if step == "given":
+        m.initial(method="given")
+    if step in ("transient", "given"):
+        m.transient_step(t, 1e-3)
+    else:
+        m.linear_transient_step(t, 1e-3, modes=1 if step == "modal" else None)
+    there = speed * (t - np.sin(w * t) / w) if step == "given" else speed * t
+    assert solve(m).sensor("u").values[-1, 0] == pytest.approx(there, rel=1e-4 if step == "given" else 1e-9)

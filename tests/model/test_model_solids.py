@@ -279,6 +279,27 @@ def test_orthotropic_expansion_turns_with_the_axes():
     assert np.abs(S).max() < 1e-6
 
 
+@pytest.mark.parametrize("kinematics", ["linear", "nonlinear"])
+def test_a_free_cube_grows_as_the_reference_says(kinematics):
+    """alpha dT = 0.13, where CalculiX 2.20 has a growth of 0.13 with NLGEOM too."""
+    alpha, change = 1.3e-3, 100.0
+    green = {"linear": change * alpha, "nonlinear": np.sqrt(1.0 + 2.0 * alpha * change) - 1.0}[kinematics]
+    cases = [(change, green)]
+    if kinematics == "nonlinear":
+        cases.append((change * (1.0 + 0.5 * alpha * change), alpha * change))
+    for given, growth in cases:
+        m = Model(3)
+        m.material("m", E=2.1e5, nu=0.3, density=1.0, expansion=alpha)
+        m.grid("g", "box", size=(1.0, 1.0, 1.0), n=(1, 1, 1))
+        m.solids("s", "g", "m", kinematics=kinematics)
+        for side, component in (("left", "x"), ("front", "y"), ("bottom", "z")):
+            m.fix(f"g:{side}", component)
+        m.temperature("t", "g", given)
+        m.sensor("u", "largest displacement", on="g:right", component="x")
+        m.static_step(2)
+        assert solve(m).sensor("u").values[-1, 0] == pytest.approx(growth, rel=1e-9)
+
+
 def test_nodes_heated_and_several_temperatures():
     """Those of several calls add up; NaN keeps the reference.  Within a quad8 they are linear through 2 x 2 Gauss
     points: values on the side xi = 1 are xi (1 + xi)/2 between the nodes, (xi + 1/3)/2 there."""

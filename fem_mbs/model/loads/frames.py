@@ -213,7 +213,8 @@ class BaseExcitation(Declaration):
 
     Args:
         direction: (dimension,), of any length: a factor on s.
-        displacement: s [m], a function that starts at 0.
+        displacement: s [m], a function that starts at 0.  Where it starts with a speed, the model starts with it too;
+            with ``initial(method="given")`` a transient starts from rest, and the supports jerk it.
         acceleration: s'' [m/s^2] instead; s and s' start at 0.
         on: places whose held positions move; None: all supports.
     """
@@ -222,7 +223,13 @@ class BaseExcitation(Declaration):
 
     name: str = key(NAME, "in messages and results", shows='"base excitation 1", ...')
     direction: Any = key(VECTOR, "factors on the movement, by axis")
-    displacement: Any = key(FUNCTION, "starts at zero", None, unit="m")
+    displacement: Any = key(
+        FUNCTION,
+        "starts at zero; where it starts with a speed, the model has this too (with `[[initial]]`, "
+        '`method = "given"`, a transient starts from rest)',
+        None,
+        unit="m",
+    )
     acceleration: Any = key(FUNCTION, "instead of displacement; starts at rest", None, unit="m/s^2")
     on: Any = key(PLACES, "whose held positions move", None, shows="all supports")
 

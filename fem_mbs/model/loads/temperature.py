@@ -142,7 +142,9 @@ def _heat_shells(
 
 @dataclass(frozen=True, eq=False)
 class Temperature(Declaration):
-    """Temperatures of solid and plane parts and of shells; those of one element add up and follow one function.
+    """Temperatures of solid and plane parts and of shells; those of one element add up and follow one function. In
+    solid and plane parts of nonlinear kinematics alpha dT is a Green strain: a free length grows by
+    sqrt(1 + 2 alpha dT) - 1, and by alpha dT with the change dT (1 + alpha dT/2).
 
     Apply a change of temperature, (value - reference) * f(t) [K], of solids, plane parts or shells.
 

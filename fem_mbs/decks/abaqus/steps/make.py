@@ -133,6 +133,11 @@ def _of_vibrations(conv: Conversion, step: DeckStep) -> None:
         if step.procedure != "MODAL DYNAMIC":
             raise UnsupportedError(f"*BASE MOTION, TYPE={base.kind} in a step {step.procedure} is not supported",
                                    place=base.where, remedy="give the motion by *BOUNDARY")  # fmt: skip
+        if not base.given and not conv.deck.of_abaqus:
+            conv.note(
+                f"{base.where}: *BASE MOTION without TYPE is an acceleration, as in Abaqus; CalculiX takes a "
+                "displacement in MODAL DYNAMIC: give TYPE", Effect.DIFFERS,
+            )  # fmt: skip
     lossy = next((m for m in conv.deck.materials.values() if m.structural), None)
     if lossy is not None and step.procedure in ("DYNAMIC", "MODAL DYNAMIC", "COMPLEX FREQUENCY"):
         conv.note(f"{lossy.where}: *DAMPING, STRUCTURAL has no effect in steps {step.procedure}")
