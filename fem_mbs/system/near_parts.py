@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs.late import dataclass
-from fem_mbs.solvers.linear.distinct import distinct
+from fem_mbs.solvers.distinct import distinct
 from fem_mbs.system.pairing import Pairing
 
 __all__ = ["FacePairing", "TubePairing"]

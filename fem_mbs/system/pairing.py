@@ -19,7 +19,7 @@ import numpy as np
 
 from fem_mbs.errors import AnalysisError, Owner
 from fem_mbs.late import dataclass
-from fem_mbs.solvers.linear.distinct import distinct
+from fem_mbs.solvers.distinct import distinct
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.solvers.stepping.pattern import band_slots, element_slots, matrix_pattern
 from fem_mbs.system.blocks import held_ranges, number_ends

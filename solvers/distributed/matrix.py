@@ -14,8 +14,8 @@ import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
 from fem_mbs.late import dataclass
+from fem_mbs.solvers.distinct import distinct
 from fem_mbs.solvers.distributed.ranks import Ranks, libraries, ranks
-from fem_mbs.solvers.linear.distinct import distinct
 
 __all__ = ["NOT_SYMMETRIC", "DistributedMatrix", "Layout", "compressed", "united"]
 

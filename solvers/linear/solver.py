@@ -37,8 +37,8 @@ from scipy.sparse import csc_array, csc_matrix
 
 from fem_mbs.errors import ModelError
 from fem_mbs.late import dataclass
+from fem_mbs.solvers.distinct import distinct
 from fem_mbs.solvers.linear.broyden import Broyden
-from fem_mbs.solvers.linear.distinct import distinct
 from fem_mbs.solvers.linear.frames import NodeFrames
 from fem_mbs.solvers.linear.krylov import flexible_gmres
 from fem_mbs.solvers.linear.libraries import (

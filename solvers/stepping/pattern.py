@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from fem_mbs.contract import is_plain, kernel, shared_kernel
-from fem_mbs.solvers.linear.distinct import distinct
+from fem_mbs.solvers.distinct import distinct
 
 __all__ = ["add_entries", "band_slots", "element_slots", "is_small", "matrix_pattern"]
 

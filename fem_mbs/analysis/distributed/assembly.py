@@ -10,9 +10,9 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from fem_mbs.analysis.distributed.partition import elements_of
+from fem_mbs.solvers.distinct import distinct
 from fem_mbs.solvers.distributed.matrix import DistributedMatrix
 from fem_mbs.solvers.distributed.ranks import ranks
-from fem_mbs.solvers.linear.distinct import distinct
 from fem_mbs.solvers.stepping.layout import State
 from fem_mbs.system.blocks import Block
 from fem_mbs.system.compiled import Compiled

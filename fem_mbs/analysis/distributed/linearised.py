@@ -18,9 +18,9 @@ from fem_mbs.analysis.distributed.assembly import PartMatrices
 from fem_mbs.analysis.linear.equilibrium import LOOSE, REFINEMENTS, Equilibrium
 from fem_mbs.analysis.linear.linearised import SYMMETRIC, Linearised, unit_factors
 from fem_mbs.errors import AnalysisError, LooseError, ModelError, Owner
+from fem_mbs.solvers.distinct import distinct
 from fem_mbs.solvers.distributed.matrix import NOT_SYMMETRIC, DistributedMatrix, united
 from fem_mbs.solvers.distributed.ranks import ranks
-from fem_mbs.solvers.linear.distinct import distinct
 from fem_mbs.system.blocks import Block
 from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.tangent import constraint_rows

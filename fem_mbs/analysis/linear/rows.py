@@ -113,7 +113,8 @@ class LinearRows:
         """Return the response with the quantities reported at its end, to which steps about it add theirs."""
         base, sensors = self.linear.reported.base, self.sensors()
         keys = ("rotation", "out", "energy", "reaction")
-        totals = {key: base[key] + change[key] for key in keys}
+        # zeros that nobody writes take no memory: processes that write nothing have no outputs of shared elements
+        totals = {key: base[key] + change[key] if base[key].any() else change[key] for key in keys}
         totals |= {"Q": base["Q"] + change["Q"], "D": base["D"] + change["D"], "place": base["place"]}
         row = np.zeros((1, C.N_LEDGER + 1))
         compiled = self.context.compiled
