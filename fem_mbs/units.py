@@ -314,7 +314,7 @@ def in_units_of_model(function: F) -> F:
 
     @wraps(function)
     def call(*args: Any, **options: Any) -> Any:
-        model = args[0] if args else options.get("model")
+        model: Any = args[0] if args else options.get("model")
         if not hasattr(model, "shown_units"):
             remedy = "fem_mbs.load_model reads a model file"
             raise InputError(f"{function.__name__}() takes a model, not {model!r}", remedy=remedy)

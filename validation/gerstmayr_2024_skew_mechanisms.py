@@ -16,6 +16,8 @@ this package are extrapolated from two steps as well.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fem_mbs import Model, solve
@@ -36,7 +38,7 @@ INERTIA = {
     "B": [[0.02, -0.004, 0.003], [-0.004, 0.015, 0.002], [0.003, 0.002, 0.022]],
 }
 POINT = (1.0, 0.5, -0.1)
-SENSORS = {"position": "m", "velocity": "m/s", "angular velocity": "rad/s"}
+SENSORS: dict[Any, str] = {"position": "m", "velocity": "m/s", "angular velocity": "rad/s"}
 
 
 def reference() -> dict:
@@ -65,18 +67,19 @@ def reference() -> dict:
     }
 
 
-def build(kind: str = "universal", h: float = STEP) -> Model:
+def build(kind: Any = "universal", h: float = STEP) -> Model:
     """Return the bodies with a kind of joint between them, and their transient."""
     model = Model(3, "skew bodies", gravity=(1.3, -2.1, -9.2))
     model.body("A", (0.3, 0.1, -0.2), 2.3, INERTIA["A"], rotation=(0.3, -0.5, 0.7))
     model.body("B", (0.7, 0.35, -0.3), 1.1, INERTIA["B"], rotation=(-0.8, 0.2, 0.4))
     model.joint("hinge", "revolute", "ground", "A", point=(0.0, 0.0, 0.05), axis=(0.3, 1.0, 0.4))
-    other = {"axis_b": ACROSS} if kind == "universal" else {}
+    other: dict[str, Any] = {"axis_b": ACROSS} if kind == "universal" else {}
     model.joint("joint", kind, "A", "B", point=(0.55, 0.2, -0.25), axis=AXIS, **other)
     if kind != "universal":
         model.spring("spring", "A", "B", 60.0, 1.5, 0.5, (0.2, 0.3, 0.1), (0.8, 0.3, -0.2))
     for name in SENSORS:
-        model.sensor(name, name, on="B", **({} if name == "angular velocity" else {"point": POINT}))
+        place: dict[str, Any] = {} if name == "angular velocity" else {"point": POINT}
+        model.sensor(name, name, on="B", **place)
     model.transient_step(DURATION, h, frames=0)
     return model
 

@@ -17,7 +17,7 @@ from fem_mbs.late import dataclass
 from fem_mbs.solvers.distinct import distinct
 from fem_mbs.solvers.distributed.ranks import Ranks, libraries, ranks
 
-__all__ = ["NOT_SYMMETRIC", "DistributedMatrix", "Layout", "compressed", "united"]
+__all__ = ["NOT_SYMMETRIC", "DistributedMatrix", "Layout", "compressed", "united", "united_places"]
 
 #: What is said of a matrix that has no L D L^T.
 NOT_SYMMETRIC = (
@@ -61,7 +61,8 @@ class Layout:
         most = all_ranks.whole(claim, rows, n, largest=True)
         low, high = (-(-i * n // size) for i in (rank, rank + 1))  # rows without entries
         spare = low + np.flatnonzero(most[low:high] == 0)
-        mine = np.sort(np.concatenate((rows[(claim > 0) & (most[rows] == claim)], spare))).astype(_integer(n))
+        claimed = rows[(claim > 0) & (most[rows] == claim)]
+        mine: np.ndarray = np.sort(np.concatenate((claimed, spare))).astype(_integer(n))
         counts = np.array(all_ranks.gathered(mine.size))
         first = int(counts[:rank].sum())
         return Layout(mine, first, all_ranks.whole(first + np.arange(mine.size, dtype=_integer(n)), mine, n), counts)
@@ -134,7 +135,7 @@ class DistributedMatrix:
     def _with(self, other: Any, sign: float) -> DistributedMatrix:
         """Return the sum of the matrix and ``sign`` times another one."""
         other = self._share(other)
-        places = tuple(united(a, b) for a, b in zip(self.places, other.places, strict=True))
+        places = united_places(self.places, other.places)
         one, two = self.spread(places), other.spread(places)
         return self.of(csr_matrix(one + two if sign > 0.0 else one - two), places)
 
@@ -229,8 +230,8 @@ class DistributedMatrix:
         kept = _spread(kept, (given[mine], columns), target)
         self.own = None  # the entries are in what is kept and sent
         if value.size:
-            place = row - layout.first, np.searchsorted(together, column)
-            kept = csr_matrix(kept + csr_matrix((value, place), shape=kept.shape))
+            at = row - layout.first, np.searchsorted(together, column)
+            kept = csr_matrix(kept + csr_matrix((value, at), shape=kept.shape))
         self.own, self.places = kept, target
         return kept
 
@@ -339,6 +340,11 @@ def united(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     at = np.minimum(np.searchsorted(a, b), max(a.size - 1, 0))
     new = b[a[at] != b] if a.size else b
     return np.sort(np.concatenate((a, new.astype(a.dtype, copy=False)))) if new.size else a
+
+
+def united_places(a: Places, b: Places) -> Places:
+    """Return the rows and columns of either of two shares."""
+    return united(a[0], b[0]), united(a[1], b[1])
 
 
 def _chosen(places: np.ndarray, size: int, wanted: Any) -> tuple[Any, np.ndarray, int]:

@@ -15,7 +15,7 @@ from scipy.sparse import bmat, csr_matrix
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.distributed.factors import DistributedFactors, DistributedPencil
-from fem_mbs.solvers.distributed.matrix import NOT_SYMMETRIC, DistributedMatrix, united
+from fem_mbs.solvers.distributed.matrix import NOT_SYMMETRIC, DistributedMatrix, united_places
 from fem_mbs.solvers.linear.libraries import LinearSolveError
 from fem_mbs.solvers.linear.saddle_factors import SINGULAR_GROWTH, SingularShift
 
@@ -78,7 +78,7 @@ class DistributedResponse:
 def _real_form(A: DistributedMatrix, B: DistributedMatrix) -> DistributedMatrix:
     """Return [[A, -B], [-B, -A]] of A, B (n, n)."""
     n = A.shape[0]
-    places = tuple(united(a, b) for a, b in zip(A.places, B.places, strict=True))
+    places = united_places(A.places, B.places)
     a, b = A.spread(places), B.spread(places)
-    both = tuple(np.concatenate((p, p + n)) for p in places)
-    return DistributedMatrix(csr_matrix(bmat([[a, -b], [-b, -a]])), places=both, shape=(2 * n, 2 * n))
+    rows, columns = (np.concatenate((p, p + n)) for p in places)
+    return DistributedMatrix(csr_matrix(bmat([[a, -b], [-b, -a]])), places=(rows, columns), shape=(2 * n, 2 * n))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 from scipy.sparse import csr_matrix, vstack
@@ -19,6 +19,7 @@ from fem_mbs.analysis.linear.equilibrium import LOOSE, REFINEMENTS, Equilibrium
 from fem_mbs.analysis.linear.linearised import SYMMETRIC, Linearised, unit_factors
 from fem_mbs.errors import AnalysisError, LooseError, ModelError, Owner
 from fem_mbs.solvers.distinct import distinct
+from fem_mbs.solvers.distributed.factors import DistributedFactors
 from fem_mbs.solvers.distributed.matrix import NOT_SYMMETRIC, DistributedMatrix, united
 from fem_mbs.solvers.distributed.ranks import ranks
 from fem_mbs.system.blocks import Block
@@ -143,7 +144,8 @@ class _Equilibrium(Equilibrium):
             return f
         if self.linear.unsymmetric:
             return self.solve_whole(f, owner)[0]
-        return self._factors(owner).refined(self.linear.whole_stiffness, f, REFINEMENTS)
+        factors = cast(DistributedFactors, self._factors(owner))
+        return factors.refined(self.linear.whole_stiffness, f, REFINEMENTS)
 
     def unseen_motions(self) -> None:
         """Return that none are known: they are looked for with matrices of one process."""

@@ -54,10 +54,10 @@ def modal_damping(item: StepToMake, modes: int) -> dict[str, Any]:
         )  # fmt: skip
     if alpha or beta:
         options["rayleigh"] = [alpha, beta]
-    moved = [*step.base_motions, *(b for b in step.boundaries if b.value)]
+    moved = [b.where for b in step.base_motions] + [b.where for b in step.boundaries if b.value]
     if options and moved and not conv.deck.of_abaqus:
         conv.note(
-            f"{moved[0].where}: *MODAL DAMPING acts on the motion relative to the supports, as in Abaqus; CalculiX "
+            f"{moved[0]}: *MODAL DAMPING acts on the motion relative to the supports, as in Abaqus; CalculiX "
             "damps that of the supports too", Effect.DIFFERS,
         )  # fmt: skip
     return options
