@@ -14,7 +14,7 @@ N = 3
 
 
 def test_operations_are_those_of_scipy(monkeypatch):
-    for differences in run_ranks(monkeypatch, N, jobs.algebra):
+    for differences in run_ranks(monkeypatch, N, lambda: jobs.algebra("algebra")):
         assert len(differences) == 15
         assert {name: value for name, value in differences.items() if not value < 1e-13} == {}
 

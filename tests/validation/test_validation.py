@@ -173,7 +173,7 @@ def test_exit_code_and_json(monkeypatch, tmp_path, names, code, expected):
 
 def test_garbage_of_a_file_is_searched_for_apart_from_what_is_loaded(monkeypatch):
     """While a file runs nothing that was there before is searched; after it, also after an error, all is as it was."""
-    seen, before = [], gc.get_threshold()
+    seen, given, before = [], gc.get_threshold(), (700, 10, 10)
 
     def check(f):
         seen.extend((gc.get_freeze_count(), gc.get_threshold()))
@@ -182,11 +182,13 @@ def test_garbage_of_a_file_is_searched_for_apart_from_what_is_loaded(monkeypatch
     _fake(monkeypatch, check)
     frozen = gc.get_freeze_count()  # by the tests themselves
     gc.unfreeze()
+    gc.set_threshold(*before)
     try:
         assert run_cases(out=lambda _: None) == 1
         assert seen[0] > 10_000 and seen[1][0] > before[0]
         assert gc.get_freeze_count() == 0 and gc.get_threshold() == before
     finally:
+        gc.set_threshold(*given)
         if frozen:
             gc.freeze()
 
