@@ -38,8 +38,8 @@ class _Late:
 def finish(cls: type) -> None:
     """Make the methods of a class, unless they are made.
 
-    They are those of a copy of the class, and take the places of what stands for them one by one: another thread finds
-    each of them at any time.
+    `dataclasses.dataclass` makes them for a copy of the class.  Each one then replaces its stand-in.  So another thread
+    finds either the stand-in or the method, and never none.
     """
     with _lock:
         late = {name: value for name, value in vars(cls).items() if isinstance(value, _Late) and value.cls is cls}

@@ -59,7 +59,7 @@ def moving_mass(mass: float, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     def rate(time: float, x: np.ndarray) -> np.ndarray:
         return np.concatenate((x[MODES:], parts(time, x)[0]))
 
-    # seven digits, of which rows ask for three
+    # the reference has seven digits; the rows compare three
     out = solve_ivp(rate, (0.0, float(t[-1])), np.zeros(2 * MODES), t_eval=t, method="DOP853", rtol=1e-7, atol=1e-10)
     return np.sin(n * np.pi / 2.0) @ out.y[:MODES], np.array([parts(*pair)[1] for pair in zip(t, out.y.T, strict=True)])
 

@@ -139,7 +139,7 @@ def sines(t: np.ndarray, inertia: float, modes: int) -> np.ndarray:
         turning = ((M + ss) * pf - MASS * sp * sf) / determinant
         return np.concatenate((v, (f - MASS * along * s - inertia * turning * p) / M))
 
-    # seven digits, of which rows ask for three
+    # the reference has seven digits; the rows compare three
     out = solve_ivp(rate, (0.0, float(t[-1])), np.zeros(2 * modes), t_eval=t, method="DOP853", rtol=1e-7, atol=1e-10)
     return np.array([shapes(time)[0] @ q for time, q in zip(out.t, out.y[:modes].T, strict=True)])
 

@@ -151,7 +151,7 @@ class DistributedFactors:
         return own[:, None] if b.ndim == 1 else own
 
     def _whole(self, own: np.ndarray, like: np.ndarray) -> np.ndarray:
-        """Return the whole of columns of which ranks have their rows, as a vector if ``like`` is one."""
+        """Return whole columns; each rank gives its rows of them.  The result is a vector if ``like`` is one."""
         out = self.pencil.K.ranks.whole(own, self.pencil.K.layout.mine, self.pencil.n)
         return out[:, 0] if like.ndim == 1 else out
 

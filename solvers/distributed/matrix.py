@@ -89,7 +89,7 @@ class DistributedMatrix:
         self, own: csr_matrix, layout: Layout | None = None, places: Places | None = None,
         shape: tuple[int, int] | None = None,
     ):  # fmt: skip
-        """Take a share; without ``places`` in all rows and columns, of which those with entries are kept."""
+        """Take the share ``own`` of this rank.  Without ``places`` it has all rows and columns, less empty ones."""
         own = csr_matrix(own)
         self.own, self.places = (own, places) if places is not None else _compact(own)
         self.shape = own.shape if shape is None else shape

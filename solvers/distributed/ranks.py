@@ -113,7 +113,7 @@ class Ranks:
         """Return rows (count, ...) that are sums of ``values`` (k, ...), each rank's at its own ``numbers`` (k,), or
         the ``largest`` of values that are not negative; zero where no rank has one.
 
-        Large ones stand once in the memory of each machine; what a rank changes of them is its own.
+        A large result stands once in the memory of each machine.  Where a rank changes it, the rank gets its own pages.
 
         Raises:
             InputError: the machine has no room for them, on all ranks.

@@ -87,7 +87,7 @@ class _Comm:
 
 
 def run_ranks(monkeypatch: Any, size: int, work: Callable[[], Any]) -> list[Any]:
-    """Return what ``work`` returns in each of so many threads, of which each is a rank."""
+    """Run ``work`` in ``size`` threads, each of which is a rank; return the results."""
     from fem_mbs.solvers.distributed import matrix, ranks
 
     room, own = _Room(size), threading.local()

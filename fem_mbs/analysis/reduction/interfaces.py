@@ -127,8 +127,11 @@ def motions(r: np.ndarray) -> np.ndarray:
 
 @dataclass
 class _Piece:
-    """What one interface does: x = ``means`` q, of means (k, n_q); or where nodes move with x, unknowns (s,) that are
-    ``motions`` x, of motions (s, k), and no means."""
+    """One interface and the ``unknowns`` (s,) of the part that it depends on.
+
+    Of nodes and means x = ``means`` q with means (k, n_q).  Of nodes that are tied rigidly q[unknowns] = ``motions`` x
+    with motions (s, k).  The other one of both is None.
+    """
 
     interface: Interface
     numbers: list[int]
@@ -157,15 +160,15 @@ def make_boundary(linear: Linearised, interfaces: Mapping[str, Any]) -> Boundary
         raise ModelError('interfaces must name at least one, such as {"left": "part:left"}', owner=Owner("Reduction"))
     pieces = [_piece(linear, name, spec) for name, spec in interfaces.items()]
     columns = np.cumsum([0, *(len(piece.numbers) for piece in pieces)])
-    special, motions, rest = [], [], []
+    special, moved, rest = [], [], []
     for group in _groups(linear, pieces):
         unknowns, X, Z = _together(linear, [pieces[k] for k in group])
         special.append(unknowns)
-        motions.append((X, np.concatenate([np.arange(columns[k], columns[k + 1]) for k in group])))
+        moved.append((X, np.concatenate([np.arange(columns[k], columns[k + 1]) for k in group])))
         rest.append(Z)
     order = np.argsort(np.concatenate(special))
-    X = csr_matrix(block_diag([X for X, _ in motions], format="csr"))
-    X = X[:, np.argsort(np.concatenate([own for _, own in motions]))]
+    X = csr_matrix(block_diag([X for X, _ in moved], format="csr"))
+    X = X[:, np.argsort(np.concatenate([own for _, own in moved]))]
     taken = np.concatenate(special)[order]
     dim = linear.system.dimension
     center = [np.tile(piece.interface.position, (len(piece.numbers), 1)) for piece in pieces]
@@ -178,10 +181,10 @@ def make_boundary(linear: Linearised, interfaces: Mapping[str, Any]) -> Boundary
 
 
 def _groups(linear: Linearised, pieces: list[_Piece]) -> list[list[int]]:
-    """Return the numbers of pieces that depend on the same unknowns, directly or by others, together.
+    """Return groups of pieces, as their numbers; pieces that have unknowns in common are in one group.
 
     Raises:
-        ModelError: nodes of one of several are tied rigidly, and move with nothing else.
+        ModelError: a set that is tied rigidly has unknowns in common with another interface.
     """
     sizes = [piece.unknowns.size for piece in pieces]
     of = np.repeat(np.arange(len(pieces)), sizes)
@@ -219,12 +222,12 @@ def _together(linear: Linearised, pieces: list[_Piece]) -> tuple[np.ndarray, csr
     columns = np.unique(np.concatenate([piece.unknowns for piece in pieces]))
     dense = vstack([piece.means for piece in pieces], format="csr")[:, columns].toarray()
     known = COMPONENTS[linear.system.dimension]
-    begin = 0
-    for piece in pieces:
+    begin = len(pieces[0].numbers)  # whose rank is checked
+    for k, piece in enumerate(pieces[1:], 1):
         end = begin + len(piece.numbers)
         lost = _lost(dense[:end])[begin:]
         if lost.any():
-            names = ", ".join(f'"{before.interface.name}"' for before in pieces[: pieces.index(piece)])
+            names = ", ".join(f'"{before.interface.name}"' for before in pieces[:k])
             raise ModelError(
                 f'its "{known[piece.numbers[int(lost.argmax())]]}" follows from the motions of {names}, by nodes or '
                 "constraints that they share",
