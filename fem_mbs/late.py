@@ -49,7 +49,7 @@ def finish(cls: type) -> None:
         copied = type.__new__(type(cls), cls.__name__, cls.__bases__, {**own, "__qualname__": cls.__qualname__})
         dataclasses.dataclass(copied, **next(iter(late.values())).options)
         made = vars(copied)
-        for name in (*vars(copied)["__dataclass_fields__"], "__doc__"):  # defaults stand there, no longer their fields
+        for name in (*made["__dataclass_fields__"], "__doc__"):  # a field has given way to its default, if it has one
             if name in own and name not in made:
                 delattr(cls, name)
             elif name in made and made[name] is not own.get(name):
@@ -62,7 +62,7 @@ def finish(cls: type) -> None:
 
 
 def _belonging(method: Any, copied: type, cls: type) -> Any:
-    """Return what was made for a copied class for the class itself: methods that assign look whether it is theirs."""
+    """Return a method of a copied class as one of the class.  Methods of frozen classes hold their class in a cell."""
     for cell in getattr(method, "__closure__", None) or ():
         if cell.cell_contents is copied:
             cell.cell_contents = cls

@@ -173,7 +173,7 @@ def test_buckling_of_one_sign_with_constraints(way, sign):
 
 @pytest.mark.parametrize("pinned", [True, False])
 def test_buckling_counts_of_each_sign(monkeypatch, pinned):
-    """Counts come from springs that hold what has buckled, or from the signs of L D L^T if too many springs are needed."""
+    """Counts come from springs that hold what has buckled, or from the signs of L D L^T if it has too many."""
     monkeypatch.setattr(buckling, "DENSE", 10)
     if not pinned:
         monkeypatch.setattr(buckling, "choose_pins", lambda *arguments: None)
