@@ -38,6 +38,7 @@ WITH_MESHES = {
     "crandall_dahl_1959_mechanics_of_solids",
     "dugdale_1966_disc",
     "lawrence_1987_rotating_plate",
+    "leissa_1973_plates",
     "reddy_1984_laminates",
     "roark_1965_formulas",
     "timoshenko_1959_plates_and_shells",
