@@ -203,7 +203,7 @@ def _meshes(hdf5: bool) -> Callable[[Path], Case]:
             path.write_bytes(
                 flipped(data, rng) if hdf5 or suffix == ".ex2" or rng.random() < 0.1 else mutated_bytes(data, rng)
             )
-            return judge(lambda: sound(read_mesh(path, rng.choice(("lines", "all")))), path.name)
+            return judge(lambda: sound(read_mesh(path, rng.choice(("lines", "all")))), path.name, *seeds.INCLUDED)
 
         return case
 
