@@ -126,6 +126,13 @@ class _Lines:
             if text:
                 yield text
 
+    def right_side(self, text: str) -> str:
+        """Return what follows the equals sign of a line."""
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise self.error(f'"{key}" has no "=" and no value')
+        return value.strip()
+
     def value(self, text: str, kind=float):
         try:
             value = kind(text.strip().upper().replace("D", "E"))
@@ -164,9 +171,9 @@ def read_sid(path: str | Path) -> FlexibleBodyData:
         if word in _MATRICES:
             found[word] = _read_matrix(lines, word)
         elif word == "new node":
-            nodes.append(_read_node(lines, text.split("=", 1)[1].strip()))
+            nodes.append(_read_node(lines, lines.right_side(text)))
         elif word == "mass":
-            mass = lines.value(text.split("=", 1)[1])
+            mass = lines.value(lines.right_side(text))
         elif match := _MODE.match(text):
             modes[int(match[1])] = match[2].strip()
         elif word == "end part":
@@ -215,7 +222,7 @@ def _read_node(lines: _Lines, name: str) -> FlexibleNode:
         if word in _OF_NODE:
             found[word] = _read_matrix(lines, word)
         elif word == "rframe":
-            reference = text.split("=", 1)[1].strip()
+            reference = lines.right_side(text)
         elif word == "end node":
             missing = [key for key in _OF_NODE[:4] if key not in found]
             if missing:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields, replace
 
 import numpy as np
@@ -200,6 +201,9 @@ BROKEN = {
     "not finite": (lambda t: t.replace("= -", "= inf ", 1), "is not finite|no number"),
     "a node too many": (lambda t: t.replace("    2    3    :No", "    3    3    :No"), "3 nodes and 3 modes"),
     "no matrix": (lambda t: t.replace("mdCM", "mdXX"), "it has no mdCM"),
+    "a mass without value": (lambda t: re.sub("mass +=.*", "mass", t, count=1), '"mass" has no'),
+    "a node without name": (lambda t: re.sub("new node +=.*", "new node", t, count=1), '"new node" has no'),
+    "a reference without name": (lambda t: re.sub("rframe +=.*", "rframe", t, count=1), '"rframe" has no'),
     "no header": (lambda t: "hello\n" + t, "first line"),
     "an order": (
         lambda t: t.replace("order                   =      1", "order                   =      7", 1),
