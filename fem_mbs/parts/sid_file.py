@@ -138,7 +138,7 @@ class _Lines:
             value = kind(text.strip().upper().replace("D", "E"))
         except ValueError:
             raise self.error(f"{text.strip()!r} is no number") from None
-        if not np.isfinite(value):
+        if kind is float and not np.isfinite(value):
             raise self.error(f"{text.strip()!r} is not finite")
         return value
 

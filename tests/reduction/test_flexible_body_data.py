@@ -204,6 +204,7 @@ BROKEN = {
     "a mass without value": (lambda t: re.sub("mass +=.*", "mass", t, count=1), '"mass" has no'),
     "a node without name": (lambda t: re.sub("new node +=.*", "new node", t, count=1), '"new node" has no'),
     "a reference without name": (lambda t: re.sub("rframe +=.*", "rframe", t, count=1), '"rframe" has no'),
+    "too many rows": (lambda t: re.sub("nrow +=.*", "nrow = " + "9" * 30, t, count=1), "9 rows"),
     "no header": (lambda t: "hello\n" + t, "first line"),
     "an order": (
         lambda t: t.replace("order                   =      1", "order                   =      7", 1),
