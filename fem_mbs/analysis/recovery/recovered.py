@@ -33,10 +33,13 @@ class RecoveredNodes:
     """Nodes of the meshes of a model's reduced parts; those that keep no fields, or have very large meshes, are lines
     from the frame to the interfaces.
 
-    ``x`` (N, dim) [m] at the start, ``blocks`` for the header of results.
+    ``x`` (N, dim) [m] at the start, ``parts`` with the rows of their nodes, ``blocks`` for the header of results.
+
+    Args:
+        most: number of nodes of all parts at most; larger meshes are left out (None: no limit).
     """
 
-    def __init__(self, compiled: CompiledModel):
+    def __init__(self, compiled: CompiledModel, most: int | None = _MOST_NODES):
         self.system, self.model = compiled.system, compiled.model
         self.dim, self.first = compiled.model.dimension, compiled.system.nodes.x.shape[0]
         self.parts: list[tuple[PlacedPart, slice]] = []
@@ -45,7 +48,8 @@ class RecoveredNodes:
         at = 0
         for placed in compiled.model.reduced_parts.values():
             recovery = placed.part.recovery
-            if recovery is None or not recovery.cells or at + len(recovery.x) > _MOST_NODES:
+            large = recovery is not None and most is not None and at + len(recovery.x) > most
+            if recovery is None or not recovery.cells or large:
                 ends = np.array([(placed.node, node) for node in placed.interfaces.values()], np.int64).reshape(-1, 2)
                 if len(ends):
                     self._add_block(placed.name, "reduced part", "line", ends)
@@ -95,7 +99,7 @@ class RecoveredNodes:
             heated = heated_by(placed.part, placed.heat)
             levels = dict(zip(placed.heat, self.levels(placed, out).T, strict=True))
             stress = stresses(heated, Q[:, self.scalars(placed)], levels, increments)
-            stress = turned(stress, self._rotations(placed, D))
+            stress = turned(stress, self.rotations(placed, D))
             for k, (own, nodes) in enumerate(stress_regions(need_recovery(placed.part))):
                 for name, values in ((STRESS, stress[:, own]), (MISES, von_mises(stress[:, own]))):
                     empty = np.full((len(Q), len(self.x), *values.shape[2:]), np.nan, np.float32)
@@ -125,7 +129,7 @@ class RecoveredNodes:
             recovery = need_recovery(placed.part)
             dof = self.scalars(placed)
             first = self.system.offset[placed.node]
-            R = self._rotations(placed, D)
+            R = self.rotations(placed, D)
             arm = recovery.x - placed.centre + np.einsum("nak,mk->mna", recovery.displacement, Q[:, dof])
             r = np.einsum("mab,mnb->mna", R, arm)
             displacement[:, rows, :dim] = Q[:, None, first : first + dim] + r - self.x[rows]
@@ -150,7 +154,7 @@ class RecoveredNodes:
             at_state = self.columns(state.Q[:1], np.zeros_like(state.V[:1]), state.D[:1])["displacement"]
             displacement[:, self.first :] = at_state + self.small(state, X)[0]
 
-    def _rotations(self, placed: PlacedPart, D: np.ndarray) -> np.ndarray:
+    def rotations(self, placed: PlacedPart, D: np.ndarray) -> np.ndarray:
         """Return rotations (m, dim, dim) of the frame."""
         d = D[:, self.system.rot_row[placed.node]]
         if self.dim == 3:
@@ -183,7 +187,7 @@ class RecoveredNodes:
             recovery = need_recovery(placed.part)
             dof = self.scalars(placed)
             first = self.system.offset[placed.node]
-            R = self._rotations(placed, state.D[:1])[0]
+            R = self.rotations(placed, state.D[:1])[0]
             arm = (recovery.x - placed.centre + recovery.displacement @ state.Q[0, dof]) @ R.T
             moved = np.einsum("ab,nbj,jk->kna", R, recovery.displacement, X[dof], optimize=True)
             moved = moved + X[first : first + dim].T[:, None]

@@ -428,7 +428,8 @@ def _lost(rows: np.ndarray) -> np.ndarray:
     lost = size[:, 0] <= _LOST * size.max(initial=0.0)
     if not lost.any():
         U, values, _ = np.linalg.svd(rows / size, full_matrices=False)
-        lost = (np.abs(U[:, -1]) > 0.1) & (values[-1] <= _LOST * values[0])
+        # all of the null space: one vector of several is arbitrary
+        lost = np.linalg.norm(U[:, values <= _LOST * values[0]], axis=1) > 0.1
         lost |= rows.shape[0] > rows.shape[1]
     return lost
 

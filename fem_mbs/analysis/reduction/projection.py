@@ -11,6 +11,7 @@ import numpy as np
 from fem_mbs.analysis.fields import fields_of
 from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.analysis.reduction.stress_shapes import StressShapes
+from fem_mbs.model.parts.reduced import PartLoad
 from fem_mbs.parts.part import Recovery
 from fem_mbs.solvers.distributed.matrix import compressed
 
@@ -75,10 +76,22 @@ def nodal_loads(linear: Linearised) -> list[NodalLoad]:
 
 
 def heat_among(linear: Linearised, loads: Sequence[NodalLoad]) -> dict[str, bool]:
-    """Return names of the loads that are heat, and whether they are nothing else."""
-    temperatures = linear.compiled.model.temperatures
-    functions = {index for index, _ in temperatures.values()}
-    return {load.name: set(load.name.split(" + ")) <= set(temperatures) for load in loads if load.function in functions}
+    """Return names of the loads that are heat, of the model or of reduced parts in it, and whether they are nothing
+    else."""
+    model = linear.compiled.model
+    pure = dict.fromkeys(model.temperatures, True)
+    for load in model.specifications:
+        if isinstance(load, PartLoad):
+            hot = model.reduced_parts[load.part].part.info.get("heat", {})
+            names = [load.load] if isinstance(load.load, str) else load.load
+            if any(name in hot for name in names):
+                pure[load.name] = all(hot.get(name, False) for name in names)
+    among = {load.name: load.name.split(" + ") for load in loads}
+    return {
+        name: all(pure.get(one, False) for one in ones)
+        for name, ones in among.items()
+        if any(one in pure for one in ones)
+    }
 
 
 def unit_loads(linear: Linearised, Q: np.ndarray, loads: Sequence[NodalLoad]) -> dict[str, np.ndarray]:

@@ -31,9 +31,11 @@ from fem_mbs.analysis.distributed.backends import backend_named
 from fem_mbs.analysis.end_state import EndState
 from fem_mbs.analysis.fields import fields_of
 from fem_mbs.analysis.linear.linearised import Linearised
+from fem_mbs.analysis.reduction.inner_parts import keeps_inner_stresses, with_inner_parts
 from fem_mbs.analysis.reduction.interfaces import Boundary, make_boundary
 from fem_mbs.analysis.reduction.load_moments import load_moments
 from fem_mbs.analysis.reduction.projection import (
+    NodalLoad,
     gravity_forces,
     heat_among,
     modal_damping,
@@ -49,7 +51,7 @@ from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import AnalysisError, ModelError, Owner
 from fem_mbs.late import dataclass
 from fem_mbs.model.model import Model
-from fem_mbs.parts.part import ReducedPart
+from fem_mbs.parts.part import Recovery, ReducedPart
 from fem_mbs.progress import say, waiting
 from fem_mbs.solvers.distributed.matrix import DistributedMatrix
 from fem_mbs.solvers.eigen import CHECKS
@@ -173,7 +175,7 @@ def reduce_part(
             owner=Owner("Reduction"),
             remedy="reduce the flexible parts of the mechanism one by one",
         )
-    if recovery == "stress" and not fields_of(linear.compiled).parts:
+    if recovery == "stress" and not (fields_of(linear.compiled).parts or keeps_inner_stresses(linear)):
         raise ModelError(
             "stresses are kept at the nodes of solid and plane parts, and it has none",
             owner=Owner("Reduction"),
@@ -217,7 +219,7 @@ def reduce_part(
         frequencies=basis.frequencies,
         damping=damped,
         loads=unit_loads(linear, Q, loads),
-        recovery=recovery_of(linear, Q, recovery == "stress", loads) if recovery else None,
+        recovery=_recovery(linear, Q, recovery == "stress", loads) if recovery else None,
         moments=masses,
         load_moments={} if masses is None else load_moments(linear, Q, start, loads),
         stiffening=_stiffening(linear, boundary, Q, rigid_q, combination, start, stiffening),
@@ -246,6 +248,14 @@ def reduce_part(
         },
     )
     return _orthonormal(part) if orthonormal else part
+
+
+def _recovery(linear: Linearised, Q: np.ndarray, stress: bool, loads: Sequence[NodalLoad]) -> Recovery:
+    """Return the fields of the model, and of the reduced parts in it."""
+    own = recovery_of(linear, Q, stress, loads)
+    return (
+        with_inner_parts(own, linear, linear.expand(Q), stress, loads) if linear.compiled.model.reduced_parts else own
+    )
 
 
 def _base_of(linear: Linearised) -> dict[str, str]:
