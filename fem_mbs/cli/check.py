@@ -38,22 +38,22 @@ def explain(path: str | Path, values: Sequence[str] = ()) -> list[str]:
         InputError: the first thing that would keep it from running.
     """
     from fem_mbs.analysis.run import inspect
+    from fem_mbs.analysis.start.mobility import mobility
     from fem_mbs.modelfile.read import build_model, locate_error, read_model_file
 
     file = read_model_file(path, values)
     model = build_model(file)
     try:
         begun = inspect(model)
+        moves = mobility(begun.compiled, begun.state)
     except InputError as error:
         raise locate_error(path, error) from None
-    return _explained(model, path, file, begun)
+    return _explained(model, path, file, begun, moves)
 
 
 @in_units_of_model
-def _explained(model: Any, path: str | Path, file: Any, begun: Any) -> list[str]:
-    """Return the lines on a model that its start has been tried of."""
-    from fem_mbs.analysis.start.mobility import mobility
-
+def _explained(model: Any, path: str | Path, file: Any, begun: Any, moves: Any) -> list[str]:
+    """Return the lines on a model whose start has been tried, with its motions."""
     compiled, state = begun.compiled, begun.state
     notes: list[str] = []
     out = [f"{path}: {model.title}" if model.title else f"{path}"]
@@ -66,7 +66,6 @@ def _explained(model: Any, path: str | Path, file: Any, begun: Any) -> list[str]
     out += _size(compiled)
     notes += model.warnings
     out += [f'component "{c.name}": {", ".join(c.groups)}' for c in model.components.values()]
-    moves = mobility(compiled, state)
     out += _mobility(moves, notes)
     out += _start(model, begun)
     out += _steps(file, model, compiled, state, moves.strain_free, notes)

@@ -319,6 +319,13 @@ class Building:
             return np.array([place])
         if isinstance(place, (list, tuple)):
             return np.concatenate([self.nodes_of(p, owner, frames) for p in place]) if place else np.empty(0, np.int64)
+        if not isinstance(place, (str, int, np.integer)):
+            raise ModelError(
+                f"{shown(place)} is no place",
+                owner=owner,
+                value=place,
+                remedy="name a body, a node, a mesh, or mesh:set",
+            )
         if place == "all":
             return np.arange(self.n_nodes)
         if place in self.bodies:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import subprocess
 import sys
 
 import pytest
+from places import ROOT
 
 from fem_mbs import Model
+from fem_mbs.cli.check import explain
 from fem_mbs.cli.commands.streams import lasting_streams
 from fem_mbs.errors import MeshError, ModelError
 from fem_mbs.files import check_hdf5, file_word, read_file
@@ -44,6 +47,24 @@ def test_a_copied_vector_of_four_numbers_is_refused(tmp_path):
     )
     with pytest.raises(ModelError, match=r"m\.toml"):
         load_model(path)
+
+
+def test_a_place_is_a_name_or_a_number():
+    m = Model(2)
+    m.node("a", (0.0, 0.0))
+    m.node("b", (1.0, 0.0))
+    with pytest.raises(ModelError, match="is no place"):
+        m.nodes_of([{"on": "a"}])
+    with pytest.raises(ModelError, match='Joint "pin"'):
+        m.joint("pin", "revolute", ["a", "b"], "b")
+
+
+def test_a_stiffness_that_overflows_names_its_node(tmp_path):
+    path = tmp_path / "m.toml"
+    text = (ROOT / "examples" / "lane_change" / "model.toml").read_text(encoding="utf-8")
+    path.write_text(re.sub(r"^relaxation *=.*", "relaxation = 1e-320", text, flags=re.MULTILINE))
+    with pytest.raises(ModelError, match=r'm\.toml.*stiffness at node ".* wheel", x is not finite'):
+        explain(path)
 
 
 def test_names_of_files_are_short_and_apart():

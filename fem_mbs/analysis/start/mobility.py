@@ -7,6 +7,7 @@ import numpy as np
 from fem_mbs.analysis.start.initial import function_jets, started
 from fem_mbs.analysis.start.redundancy import constraint_labels, find_constraints, sentences
 from fem_mbs.analysis.start.running import road_normals
+from fem_mbs.errors import ModelError
 from fem_mbs.late import dataclass
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.stepping import layout as S
@@ -66,6 +67,9 @@ def mobility(compiled: CompiledModel, state: S.State) -> Mobility:
 
     What strains is what deforms: weight, loads and velocities have tangents of their own, which turn with the model and
     strain nothing, so they are left out.
+
+    Raises:
+        ModelError: a stiffness is not finite; the message names the unknown.
     """
     system = compiled.system
     first = system.first_multiplier
@@ -84,6 +88,10 @@ def mobility(compiled: CompiledModel, state: S.State) -> Mobility:
     if not small:
         return Mobility(found.free, found.count, found.redundant, said, None)
     K = K[free][:, free].toarray()
+    bad = ~np.isfinite(K).all(axis=1)
+    if bad.any():
+        worst = system.name_of(int(free[int(bad.argmax())]))
+        raise ModelError(f"the stiffness at {worst} is not finite", remedy="check the numbers of its elements")
     d = np.sqrt(np.abs(np.diag(K)))
     d[d == 0.0] = 1.0
     G = rows[:, free].toarray() / d

@@ -120,7 +120,9 @@ def _meeting_point(building: Building, owner: str, a: str | int, b: str | int, p
 
 def _own_places(building: Building, a: str | int, b: str | int, owner: str = "Joint") -> list[np.ndarray]:
     """Return positions of those of two places that are nodes, not bodies."""
-    return [building.position(building.node_of(p, owner)) for p in (a, b) if p != "ground" and p not in building.bodies]
+    bodies = building.bodies
+    nodes = [p for p in (a, b) if not isinstance(p, str) or (p != "ground" and p not in bodies)]
+    return [building.position(building.node_of(p, owner)) for p in nodes]
 
 
 def turn_of(building: Building, j: JointRequest):
