@@ -14,11 +14,13 @@ from places import ROOT
 from fem_mbs import Model
 from fem_mbs.cli.check import explain
 from fem_mbs.cli.commands.streams import lasting_streams
+from fem_mbs.decks.nastran.run import convert
 from fem_mbs.errors import MeshError, ModelError
 from fem_mbs.files import check_hdf5, file_word, read_file
 from fem_mbs.meshes.formats.reader import read_mesh
 from fem_mbs.meshes.formats.shapes import read_shape
 from fem_mbs.meshes.generate import line, polyline
+from fem_mbs.meshes.nastran.reader import read_bulk
 from fem_mbs.modelfile.read import load_model
 
 
@@ -101,6 +103,7 @@ def test_vtu_points_have_three_coordinates(tmp_path):
 OUTPUT = """
 import sys
 from fem_mbs.cli.commands.streams import lasting_streams
+from fem_mbs.decks.nastran.run import convert
 with lasting_streams() as lost:
     for k in range(20000):
         print("\\u00e9 line", k)
@@ -130,3 +133,13 @@ def test_streams_that_are_no_files_stay(monkeypatch):
     with lasting_streams():
         print("said")
     assert taken.getvalue() == "said\n"
+
+
+def test_a_product_of_inertia_that_overflows_names_its_card(tmp_path):
+    path = tmp_path / "bar.bdf"
+    path.write_text(
+        "SOL 101\nCEND\nBEGIN BULK\nGRID,1,,0.,0.,0.\nGRID,2,,1.,0.,0.\nCBAR,1,1,1,2,0.,0.,1.\nMAT1,1,2.1+11,,.3\n"
+        "PBAR,1,1,1.,1.,1.,1.\n,\n,,,1.+200\nENDDATA\n"
+    )
+    with pytest.raises(ModelError, match=r"bar\.bdf.*I12 = 1e\+200 is larger"):
+        convert(read_bulk(path))

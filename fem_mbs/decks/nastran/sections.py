@@ -69,7 +69,8 @@ def bar_section(conv: Conversion, card: Card) -> BarSection:
 def _pbar(conv: Conversion, card: Card) -> BarSection:
     points = np.array([[card[f"{p}1"], card[f"{p}2"]] for p in "cdef"])
     _positive(card, A=card["a"], I1=card["i1"], I2=card["i2"], J=card["j"])
-    if card["i12"] ** 2 > card["i1"] * card["i2"]:
+    # a product, since a power of large floats raises an OverflowError
+    if card["i12"] * card["i12"] > card["i1"] * card["i2"]:
         raise ModelError(f"I12 = {card['i12']:g} is larger than the root of I1 I2", place=card.where)
     k1, k2 = (None if not card[k] or card["i12"] else card[k] for k in ("k1", "k2"))
     return BarSection(
