@@ -1784,7 +1784,9 @@ class MadeCalls:
             area: of the piston [m^2]; rotary: volume per radian [m^3].
             capacity: volume of oil per load pressure [m^3/Pa]; of a symmetric cylinder in its middle V/(4 E), V the
                 volume of both chambers and E the bulk modulus.  With area_b that of chamber a alone, V_a/E.
-            gain: flow per opening of the valve, without load [m^3/s].
+            gain: flow per opening of the valve, without load [m^3/s].  Of two chambers with a supply, flow through one
+                edge at the whole supply pressure: a cylinder of two equal areas without load, with half of the supply
+                pressure in both chambers, moves by gain/sqrt(2).
             area_b: of the piston on the side of the rod, which pulls; the chambers then have a pressure each. [m^2 or
                 m^3/rad]
             capacity_b: V_b/E of that chamber; None: as of the other one. [m^3/Pa]
@@ -1799,7 +1801,7 @@ class MadeCalls:
                 - q) + kd (r' - q') as well; without it r = 0. [m or rad]
             kp: opening per r - q [1/m or 1/rad] (default 0.0)
             kd: opening per r' - q' [s/m or s/rad] (default 0.0)
-            kf: feedback of the pressure, which closes the valve [1/Pa].
+            kf: feedback of the pressure, which closes the valve [1/Pa]; of two chambers of p_a - p_b area_b/area.
             limit: largest opening. [-]
             spool_time: time constant [s] with which the valve opens; None: at once.
             initial_pressure: at the start [Pa] (default 0.0)

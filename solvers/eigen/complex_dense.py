@@ -246,12 +246,15 @@ def _real_modes(part: _Part) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None
     d = np.diag(damping)
     if mu.min() < -least or np.abs(damping - np.diag(d)).max() > _ROUND_OFF * np.abs(damping).max():
         return None
-    X, d, mu = X[:, mu > least], d[mu > least], mu[mu > least]
+    heavy = mu > least
     # mu p^2 + d p + 1 = 0
-    root = np.sqrt((d**2 - 4.0 * mu).astype(complex))
-    small = -2.0 / (d + np.where(d < 0.0, -root, root))
-    x = np.hstack((X, X)).astype(complex)
-    return np.concatenate((small, 1.0 / (mu * small))), x, x
+    d1, mu1 = d[heavy], mu[heavy]
+    root = np.sqrt((d1**2 - 4.0 * mu1).astype(complex))
+    small = -2.0 / (d1 + np.where(d1 < 0.0, -root, root))
+    # d p + 1 = 0 of modes without mass that damp: filters, dampers beside springs
+    first = ~heavy & (np.abs(d) > _ROUND_OFF * np.abs(damping).max(initial=0.0))
+    x = np.hstack((X[:, heavy], X[:, heavy], X[:, first])).astype(complex)
+    return np.concatenate((small, 1.0 / (mu1 * small), -1.0 / d[first])), x, x
 
 
 def _all(

@@ -269,6 +269,17 @@ def test_plies_by_classical_laminate_theory(tables):
             close(row[8], np.hypot(0.5 * (x - y), xy))
 
 
+@pytest.mark.parametrize("offset", ["", ",,.3"], ids=["grid", "ZOFFS"])
+def test_moments_of_laminates_are_about_the_plane_of_z0(tables, offset):
+    """Constant strains of the reference plane: N = A e, M = B e with A and B about this plane, Z0 above which the
+    laminate begins; ZOFFS moves plane and laminate together."""
+    bulk = f"MAT8,1,{E},{E},{NU},{E / 2 / (1 + NU)}\n" + patch(QUADS, "CQUAD4", np.zeros(3), offset)
+    found = tables(bulk + "PCOMP,1,.05,,,,,,\n,1,.2\n", CASE)[0]
+    for number, corners in QUADS.items():
+        force = rotated(0.2 * PLANE @ STRAIN, element_angle(corners), 1.0)
+        close(found["CQUAD4"][number, 0][:6], [*force, *(-(0.05 + 0.1) * force)], atol=1e-7)
+
+
 def test_shear_between_plies(tables):
     """A strip under a force F at its end: the parabola 1.5 F/(b h) (1 - 4 z^2/h^2) on top of the plies."""
     bulk = STEEL.replace(f",{NU},", ",0.,").replace(f"{G}", f"{E / 2}")

@@ -105,3 +105,18 @@ def test_velocities_of_held_places_would_be_lost():
     with pytest.raises(ModelError, match='"b", x is held or driven, as all to which this velocity is given'):
         start(1.0)
     np.testing.assert_allclose(start(3.0), (3.0, 0.0, 0.0), atol=1e-12)
+
+
+def test_loads_strain_nothing():
+    """A block under pressure on an open face, on a base that starts with a speed: all of it has the speed, although the
+    pressure turns with its face."""
+    model = Model(3)
+    model.solid_material("rubber", E=1e6, nu=0.3, density=1e3)
+    model.grid("block", "box", size=(0.1, 0.1, 1.0), n=(1, 1, 4))
+    model.solids("block", on="block", material="rubber")
+    model.fix("block:bottom")
+    model.base_excitation("drive", (0.3, -0.2, 0.1), displacement="t")
+    model.pressure("wind", "block:left", 1e3)
+    model.sensor("v", "velocity", on="block:top_back_right")
+    model.transient_step(1e-3, 1e-3, frames=0)
+    np.testing.assert_allclose(solve(model).sensor("v").values[0], (0.3, -0.2, 0.1), rtol=1e-9)

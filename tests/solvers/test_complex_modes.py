@@ -582,3 +582,13 @@ def test_parts_with_complex_stiffness_have_no_conjugates(lanczos):
     assert found.values.size >= 8
     assert np.abs(found.values[:, None] - exact).min(axis=0).max() < 1e-8 * np.abs(exact).max()
     assert np.abs(found.values[:, None] - exact).min(axis=1).max() < 1e-8 * np.abs(exact).max()
+
+
+def test_parts_without_mass_that_damp_have_modes_of_first_order(way):
+    """A filter 1 + p d, a damper beside a spring, and an oscillator that nothing couples: no eigenvalue is lost."""
+    M = sp.diags([0.0, 0.0, 0.0, 2.0]).tocsr()
+    C = sp.block_diag(([[0.25]], [[1.0, -1.0], [-1.0, 1.0]], [[0.4]])).tocsr()
+    K = sp.block_diag(([[1.0]], [[3.0, 0.0], [0.0, 6.0]], [[50.0]])).tocsr()
+    found = complex_modes(M, C, K, count=6).values
+    pair = np.roots([2.0, 0.4, 50.0])
+    np.testing.assert_allclose(np.sort_complex(found), np.sort_complex([-4.0, -2.0, *pair]), rtol=1e-12)

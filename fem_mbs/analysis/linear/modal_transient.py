@@ -111,6 +111,7 @@ class ModalTransient(LinearTransient):
     def _begin(self, t0: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         after = float(np.nextafter(t0, np.inf))
         s = self._moved(after)
+        self._jump(t0, *self._prescribed(after)[:2])
         free = self.linear.elimination.free
         mass = self.linear.elimination.reduce(self.M)
         shapes = self.shapes[free]

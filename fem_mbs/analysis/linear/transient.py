@@ -36,6 +36,7 @@ from fem_mbs.units import unit_of
 __all__ = ["LinearTransient"]
 
 _SYMMETRIC = 1e-12  # difference of opposite entries, over the largest, that rounding leaves
+_STAYS = 1e-9  # jump of what is prescribed, over the largest displacement, that is one
 Take = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
 
 
@@ -214,11 +215,41 @@ class LinearTransient:
         """Set the displacements and velocities of the start; return accelerations, loads and what is prescribed."""
         after = float(np.nextafter(t0, np.inf))
         wanted, rate, at = self._prescribed(after)
-        # what is prescribed is there at once, with the rates of its functions; the rest begins where it was
-        free = self.linear.elimination.free
-        self.u, self.v = self.T @ self.u[free] + wanted, self.T @ self.v[free] + rate
+        self._jump(t0, wanted, rate)
         f = self._force(after)
         return self._first_acceleration(self.D @ self.v + self.K @ self.u - f, at), f, wanted
+
+    def _jump(self, t0: float, wanted: np.ndarray, rate: np.ndarray) -> None:
+        """Take what is prescribed to its displacements and rates (first,) at once, the rest as its inertia lets it.
+
+        min (u - u*).M (u - u*), the limit of a fast movement, and the same of velocities where more than nodes by
+        themselves is prescribed.  The rest would otherwise stay or go along as the choice of the independent dofs has
+        it.
+        """
+        if t0 > 0.0 and self._away(self.u, wanted) is not None:
+            self.warnings = [
+                *self.warnings,
+                f"at t = {t0:g} {unit_of('s')} what is prescribed is elsewhere than the model, and jumps there at "
+                "once; name the step before as start, or let the functions begin at zero",
+            ]
+        self.u, moves = self._taken(self.u, wanted), self._away(self.v, rate)
+        held = ~self.linear.system.movable[: self.first]
+        if moves is None or np.abs(moves[~held]).max(initial=0.0) <= _STAYS * np.abs(moves).max():
+            # of nodes that nothing ties to those that are held velocities are as given
+            self.v = self.T @ self.v[self.linear.elimination.free] + rate
+        else:
+            self.v = self._taken(self.v, rate)
+
+    def _taken(self, old: np.ndarray, to: np.ndarray) -> np.ndarray:
+        """Return motions (first,) with those that are prescribed, next to old ones by the mass."""
+        new, gap = self.T @ old[self.linear.elimination.free] + to, self._away(old, to)
+        return new if gap is None else new + self.T @ self._inertial(self.T.T @ (self.M @ gap))
+
+    def _away(self, old: np.ndarray, to: np.ndarray) -> np.ndarray | None:
+        """Return by how much motions (first,) depart from those that are prescribed, else None."""
+        gap = old - self.T @ old[self.linear.elimination.free] - to
+        size = max(np.abs(a).max(initial=0.0) for a in (old, to))
+        return gap if np.abs(gap).max(initial=0.0) > _STAYS * size else None
 
     def _advance(self, t: float, a0: np.ndarray, r0: np.ndarray, f: np.ndarray, wanted: np.ndarray) -> np.ndarray:
         """Make a step to the time t with the loads f and the prescribed displacements there; return accelerations."""
@@ -249,17 +280,20 @@ class LinearTransient:
 
     def _first_acceleration(self, r: np.ndarray, at: np.ndarray) -> np.ndarray:
         """Solve M a = -r for dofs with mass, compatible with prescribed motions; dofs without mass start with a = 0."""
+        return self.T @ self._inertial(-(self.T.T @ (r + self.M @ at))) + at
+
+    def _inertial(self, right: np.ndarray) -> np.ndarray:
+        """Return q of T^T M T q = right of the independent dofs with mass, zero of the others."""
         found = self.linear.elimination
         Mq = found.reduce(self.M)
         massive = np.flatnonzero(Mq.diagonal() > 1e-14 * Mq.diagonal().max(initial=0.0))
-        right = -(self.T.T @ (r + self.M @ at))
         q = np.zeros(found.free.size)
         if massive.size:
             try:
                 q[massive] = factor(Mq[massive][:, massive], kind="positive").solve(right[massive])
             except LinearSolveError as error:
                 raise ModelError(f"the masses are not positive: {error}", owner=self.owner) from None
-        return self.T @ q + at
+        return q
 
     def _store(self) -> None:
         """Keep the energies at the state of blocks that store energy, with gradients and second derivatives."""

@@ -28,7 +28,7 @@ from fem_mbs.solvers.linear.service import factor
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.blocks import Block
 from fem_mbs.system.compiled import Compiled
-from fem_mbs.system.states import body_axes, director_velocities, moved, spatial_axes
+from fem_mbs.system.states import at_rest, body_axes, director_velocities, moved, spatial_axes
 from fem_mbs.system.tangent import Level, Tangent
 from fem_mbs.units import unit_of
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Spin", "check_start", "consistent_velocities", "constrained", "constraint_error", "function_jets",
-    "initial_accelerations", "multiplier_scales", "multipliers_of", "start_rule", "started",
+    "initial_accelerations", "multiplier_scales", "multipliers_of", "start_rule", "started", "unloaded",
 ]  # fmt: skip
 
 _EPS_MASS = 1e-8  # weight of the kinetic energy among least strain rates: decides what strains do not
@@ -102,6 +102,13 @@ def started(compiled: CompiledModel, state: S.State, values: np.ndarray | None =
     if values is None:
         values = function_jets(compiled, 0.0)[:, 0]
     return Tangent(compiled.system, state, Level(values, compiled.model.gravity))
+
+
+def unloaded(compiled: CompiledModel, state: S.State) -> Tangent:
+    """Return the equations of a model at rest, without weight and loads: these have tangents of their own, which strain
+    nothing."""
+    values = np.where(np.asarray(compiled.loads, bool), 0.0, function_jets(compiled, 0.0)[:, 0])
+    return Tangent(compiled.system, at_rest(state), Level(values))
 
 
 def check_start(compiled: CompiledModel, state: S.State, t: float, varied: np.ndarray | None = None) -> None:
@@ -314,14 +321,14 @@ def consistent_velocities(
     elif moving or given:
         v[held] = rates[held]
         if run is None:
-            v, method = _solved(start, model.initial_method, method, v, held, G, g_t)
+            v, method = _solved(start, unloaded(compiled, state), model.initial_method, method, v, held, G, g_t)
         else:
             u, asked = v - wanted, model.initial_method
 
             def solved(rows: int) -> tuple[np.ndarray, str]:
                 """Return velocities (first,) that fulfil the first rows, departing least from those wanted."""
                 g = g_t[:rows] + G[:rows] @ wanted
-                change, how = _solved(start, asked, method, u.copy(), held, G[:rows], g, run.stiff)
+                change, how = _solved(start, start, asked, method, u.copy(), held, G[:rows], g, run.stiff)
                 return wanted + change, how
 
             v, method = rolling_velocities(start, run, solved, held, G, g_t)
@@ -362,12 +369,13 @@ def _missing_power(compiled: CompiledModel, state: S.State, values: np.ndarray) 
 
 
 def _solved(
-    start: Tangent, asked: str, method: str, v: np.ndarray, held: np.ndarray, G: csr_matrix, g_t: np.ndarray,
-    stiff: list[Block] | None = None,
+    start: Tangent, strained: Tangent, asked: str, method: str, v: np.ndarray, held: np.ndarray, G: csr_matrix,
+    g_t: np.ndarray, stiff: list[Block] | None = None,
 ) -> tuple[np.ndarray, str]:  # fmt: skip
     """Return velocities (first,) with G v = -g_t, and the method that gave them.
 
     Args:
+        strained: equations whose stiffness tells what strains.
         asked: method of the model; "auto" takes the projection where there are no least strain rates.
         v: the given velocities; those of ``held`` dofs (first,) bool stay.
         stiff: blocks whose strain rates are least; None: all.
@@ -378,7 +386,7 @@ def _solved(
     first = v.size
     free, h = np.flatnonzero(~held), np.flatnonzero(held)
     Gf, c = G[:, free], -(g_t + G[:, h] @ v[h])
-    M, K = start.M[:first, :first], start.of_nodes(2.0, joints=0.0, blocks=stiff)
+    M, K = start.M[:first, :first], strained.of_nodes(2.0, joints=0.0, blocks=stiff)
     scale = M.diagonal().max(initial=0.0) or 1.0
     largest = K.diagonal().max(initial=0.0)
     if method == "strain-free":

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs.analysis.start.initial import function_jets, started
+from fem_mbs.analysis.start.initial import started, unloaded
 from fem_mbs.analysis.start.redundancy import constraint_labels, find_constraints, sentences
 from fem_mbs.analysis.start.running import road_normals
 from fem_mbs.errors import ModelError
 from fem_mbs.late import dataclass
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.stepping import layout as S
-from fem_mbs.system.states import at_rest
-from fem_mbs.system.tangent import Level, Tangent
 
 __all__ = ["Mobility", "mobility", "unheld"]
 
@@ -35,12 +33,6 @@ class Mobility:
     strain_free: int | None
 
 
-def _unloaded(compiled: CompiledModel, state: S.State) -> Tangent:
-    """Return the equations of a model at rest, without weight and loads."""
-    values = np.where(np.asarray(compiled.loads, bool), 0.0, function_jets(compiled, 0.0)[:, 0])
-    return Tangent(compiled.system, at_rest(state), Level(values))
-
-
 def unheld(compiled: CompiledModel, state: S.State) -> np.ndarray:
     """Return axes (dim,) bool along which the whole model can move without straining anything and without a joint.
 
@@ -54,7 +46,7 @@ def unheld(compiled: CompiledModel, state: S.State) -> np.ndarray:
         return found  # as of nearly every model
     for normals in road_normals(system):
         found &= ~np.any(np.abs(normals) > _ROUND, axis=0)
-    for A in (_unloaded(compiled, state).of_nodes(2.0, joints=0.0), started(compiled, state).gradients[:, :first]):
+    for A in (unloaded(compiled, state).of_nodes(2.0, joints=0.0), started(compiled, state).gradients[:, :first]):
         for axis in np.flatnonzero(found):
             way = np.zeros(first)
             way[places[:, axis]] = 1.0
@@ -77,8 +69,8 @@ def mobility(compiled: CompiledModel, state: S.State) -> Mobility:
     rows = started(compiled, state).gradients
     small = free.size <= _LARGEST and rows.shape[0] <= _LARGEST
     if small:
-        unloaded = _unloaded(compiled, state)
-        K, mass = unloaded.of_nodes(2.0, joints=0.0), unloaded.M.diagonal()[:first]
+        rest = unloaded(compiled, state)
+        K, mass = rest.of_nodes(2.0, joints=0.0), rest.M.diagonal()[:first]
         # weighed by masses where there are any, as a step is
         weights = mass if np.any(mass) else K.diagonal()
     else:  # masses would cost more than all else; they only tell units apart

@@ -9,6 +9,7 @@ Tables are along the axes of the elements, or with PARAM,OMID,YES along those of
                               lateral), or x is the first of these (triangle)
 
 (MSC Nastran quick reference guide.)  Moments and curvatures of Nastran are positive where they stretch the bottom, Z1.
+Moments of laminates are about the reference plane, which Z0 puts elsewhere than in the middle of the laminate.
 Stresses between the layers are those of cylindrical bending along either axis of the material, on top of each ply:
 -Q times the integral of E (z - z0) dz from the bottom over that of E (z - z0)^2, z0 the neutral height.
 """
@@ -139,11 +140,19 @@ def shell_forces(state: ElementState, corners: bool = False) -> Iterator[Element
         out = np.zeros((*shells.cosine.shape, 8))
         out[..., _MEMBRANE] = shells.turned(forces[..., _MEMBRANE])
         if shells.section.bends:
-            out[..., _BENDING] = -shells.turned(forces[..., _BENDING])
+            about = forces[..., _BENDING] + _height(shells)[..., None] * forces[..., _MEMBRANE]
+            out[..., _BENDING] = -shells.turned(about)
             Q, c, s = shells.shear_forces(state)[:, None], shells.cosine, shells.sine
             out[..., 6] = c * Q[..., 0] + s * Q[..., 1]
             out[..., 7] = c * Q[..., 1] - s * Q[..., 0]
         yield ElementTable(shells.type, _FORCES, shells.ids, out.reshape(-1, 8), shells.points)
+
+
+def _height(shells: _Shells) -> np.ndarray:
+    """Return heights (n, nodes) of the middles of the sections above the planes that their moments are about."""
+    thickness = shells.section.corners[shells.rows]
+    z0 = None if shells.group.section.name == "PSHELL" else shells.group.section["z0"]
+    return np.zeros_like(thickness) if z0 is None else z0 + 0.5 * thickness
 
 
 def shell_stresses(

@@ -31,7 +31,9 @@ class HydraulicActuator(Declaration):
             of both chambers and E the bulk modulus.  With area_b that of chamber a alone, V_a/E.
         area_b: of the piston on the side of the rod, which pulls; the chambers then have a pressure each.
         capacity_b: V_b/E of that chamber; None: as of the other one.
-        gain: flow per opening of the valve, without load [m^3/s].
+        gain: flow per opening of the valve, without load [m^3/s].  Of two chambers with a supply, flow through one edge
+            at the whole supply pressure: a cylinder of two equal areas without load, with half of the supply pressure
+            in both chambers, moves by gain/sqrt(2).
         leakage: flow per load pressure, with the flow-pressure coefficient of the valve [m^3/(s Pa)]; of two chambers
             per difference of their pressures.
         drain: flow of each of two chambers per pressure to the tank [m^3/(s Pa)].
@@ -41,7 +43,7 @@ class HydraulicActuator(Declaration):
         opening: of the valve, u(t) [-]; a load.
         position: a controller's reference r(t) for the coordinate, counted from the start: the valve opens by
             kp (r - q) + kd (r' - q') as well; without it r = 0.
-        kf: feedback of the pressure, which closes the valve [1/Pa].
+        kf: feedback of the pressure, which closes the valve [1/Pa]; of two chambers of p_a - p_b area_b/area.
         limit: largest opening.
         spool_time: time constant [s] with which the valve opens; None: at once.
 
@@ -57,7 +59,12 @@ class HydraulicActuator(Declaration):
     coordinate: str | None = key(TEXT, "of the joint, as of a joint_spring", None, shows="the first")
     area: float = key(NUMBER, "of the piston; rotary: volume per radian", kw_only=True, unit="m^2 or m^3/rad")
     capacity: float = key(NUMBER, "volume of oil per load pressure", kw_only=True, unit="m^3/Pa")
-    gain: float = key(NUMBER, "flow per opening of the valve, without load", 0.0, kw_only=True, unit="m^3/s")
+    gain: float = key(
+        NUMBER,
+        "flow per opening of the valve, without load; of two chambers with a supply, through one edge at the whole "
+        "supply pressure",
+        0.0, kw_only=True, unit="m^3/s",
+    )  # fmt: skip
     area_b: float | None = key(
         NUMBER, "on the side of the rod; the chambers then have a pressure each", None, shows="one pressure",
         kw_only=True, unit="m^2 or m^3/rad",
@@ -81,7 +88,10 @@ class HydraulicActuator(Declaration):
     )  # fmt: skip
     kp: float = key(NUMBER, "opening per r - q", 0.0, kw_only=True, unit="1/m or 1/rad")
     kd: float = key(NUMBER, "opening per r' - q'", 0.0, kw_only=True, unit="s/m or s/rad")
-    kf: float = key(NUMBER, "opening per pressure, against it", 0.0, kw_only=True, unit="1/Pa")
+    kf: float = key(
+        NUMBER, "opening per pressure, against it; of two chambers per p_a - p_b area_b/area", 0.0, kw_only=True,
+        unit="1/Pa",
+    )  # fmt: skip
     limit: float | None = key(NUMBER, "largest opening", None, shows="none", kw_only=True, unit="-")
     spool_time: float | None = key(
         NUMBER, "time constant with which the valve opens", None, shows="at once", kw_only=True, unit="s"
