@@ -149,6 +149,30 @@ class Findings:
         reason = "one unit of the last digit" + (f", and {error:g} of the number: {why}" if error else "")
         self.row(case, quantity, measured, value, reason, kind, tolerance=unit + error * abs(value))
 
+    def converged(
+        self,
+        case: str,
+        quantity: str,
+        values,
+        reference: float,
+        kind: Kind,
+        *,
+        ratio: float = 2.0,
+        error: float = 0.0,
+        why: str = "",
+    ) -> None:
+        """Add a row for the limit of the values (m,) of m >= 2 meshes or steps, each ``ratio`` times as fine as the one
+        before, by `extrapolated`.
+
+        The tolerance is how far the limit moves without the coarsest of them, and ``error``, relative to the reference,
+        for the reason ``why``.  The reference has no part in the former.
+        """
+        limit = extrapolated(values, ratio)
+        left = abs(float(limit - extrapolated(values[1:], ratio)))
+        reason = f"distance of the limits with and without the coarsest of {len(values)}"
+        reason += f", and {error:g} of the number: {why}" if error else ""
+        self.row(case, quantity, limit, reference, reason, kind, tolerance=left + error * abs(reference))
+
     def zero(
         self, case: str, quantity: str, measured: float, tolerance: float, reason: str, kind: Kind = PROPERTY
     ) -> None:
