@@ -124,9 +124,7 @@ def check(f: Findings) -> None:
     for when, angle in known["phi"].items():
         values = [found[when] for found in angles.values()]
         f.converged("B-4BAR", f"phi({when:g} s) [rad], h -> 0", values, angle, INDEPENDENT)
-    f.converged(
-        "B-4BAR", "period [s], h -> 0", [2.0 * time for time in times.values()], known["period"], INDEPENDENT
-    )
+    f.converged("B-4BAR", "period [s], h -> 0", [2.0 * time for time in times.values()], known["period"], INDEPENDENT)
     f.row(
         "B-4BAR", "turning point [rad], h = 2.5 ms", angles[0.0025]["turning"], 1.5 * np.pi,
         "Energy gives the angle; the largest of samples h apart lies up to phi'' h^2/8 below it.",

@@ -71,7 +71,9 @@ def branch(sense: float, places) -> np.ndarray:
 
         def conditions(y, p, factor):
             start, end = y[0], y[-1]
-            force = np.array([sense, 0.0, 0.0]) * p[0] + np.array([0.0, 0.0, 1e-4 * min(factor, max(2.0 - factor, 0.0))])
+            force = np.array([sense, 0.0, 0.0]) * p[0] + np.array(
+                [0.0, 0.0, 1e-4 * min(factor, max(2.0 - factor, 0.0))]
+            )
             target = np.interp(factor, [1.0, *factors[1:]], [begin, *places])
             last = p[0] - first * factor if factor <= 1.0 else end[2] - target
             return np.concatenate([start[X], start[Q] - (1.0, 0.0, 0.0, 0.0), end[N] - force, end[M], [last]])

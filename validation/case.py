@@ -158,20 +158,21 @@ class Findings:
         kind: Kind,
         *,
         ratio: float = 2.0,
+        order: int = 2,
         error: float = 0.0,
         why: str = "",
     ) -> None:
         """Add a row for the limit of the values (m,) of m >= 2 meshes or steps, each ``ratio`` times as fine as the one
         before, by `extrapolated`.
 
-        The tolerance is how far the limit moves without the coarsest of them, and ``error``, relative to the reference,
-        for the reason ``why``.  The reference has no part in the former.
+        The tolerance is twice the distance that the limit moves by without the coarsest of them, and ``error``,
+        relative to the reference, for the reason ``why``.  The reference has no part in the former.
         """
-        limit = extrapolated(values, ratio)
-        left = abs(float(limit - extrapolated(values[1:], ratio)))
-        reason = f"distance of the limits with and without the coarsest of {len(values)}"
+        limit = float(extrapolated(values, ratio, order))
+        moved = abs(limit - float(extrapolated(values[1:], ratio, order)))
+        reason = f"twice what the limit of {len(values)} meshes or steps moves by without the coarsest"
         reason += f", and {error:g} of the number: {why}" if error else ""
-        self.row(case, quantity, limit, reference, reason, kind, tolerance=left + error * abs(reference))
+        self.row(case, quantity, limit, reference, reason, kind, tolerance=2.0 * moved + error * abs(reference))
 
     def zero(
         self, case: str, quantity: str, measured: float, tolerance: float, reason: str, kind: Kind = PROPERTY
@@ -264,11 +265,11 @@ def interpolated_extreme(t: np.ndarray, u: np.ndarray, best: Callable = np.argmi
     return float(t[i] + x * (t[i + 1] - t[i])), float(b - 0.25 * (a - c) * x)
 
 
-def extrapolated(values, ratio: float) -> np.ndarray:
+def extrapolated(values, ratio: float, order: int = 2) -> np.ndarray:
     """Return the limit of values (m, ...) of m meshes, each ``ratio`` times as fine as the one before: Romberg's
-    scheme, which takes out errors in h^2, h^4 ... up to h^(2 m - 2)."""
+    scheme, which takes out errors in h^p, h^(p + 2) ... of m - 1 terms, p being the ``order``."""
     rows = list(np.asarray(values, float))
-    power = 1.0
+    power = ratio ** (order - 2)
     while len(rows) > 1:
         power *= ratio**2
         rows = [b + (b - a) / (power - 1.0) for a, b in pairwise(rows)]
