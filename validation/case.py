@@ -165,14 +165,16 @@ class Findings:
         """Add a row for the limit of the values (m,) of m >= 2 meshes or steps, each ``ratio`` times as fine as the one
         before, by `extrapolated`.
 
-        The tolerance is twice the distance that the limit moves by without the coarsest of them, and ``error``,
-        relative to the reference, for the reason ``why``.  The reference has no part in the former.
+        The tolerance is twice the distance that the limit moves by without the coarsest of them, 1e-12 of the largest
+        value for round-off, and ``error``, relative to the reference, for the reason ``why``.  The reference has no part
+        in the former.
         """
         limit = float(extrapolated(values, ratio, order))
         moved = abs(limit - float(extrapolated(values[1:], ratio, order)))
+        left = 2.0 * moved + 1e-12 * float(np.abs(values).max())
         reason = f"twice what the limit of {len(values)} meshes or steps moves by without the coarsest"
         reason += f", and {error:g} of the number: {why}" if error else ""
-        self.row(case, quantity, limit, reference, reason, kind, tolerance=2.0 * moved + error * abs(reference))
+        self.row(case, quantity, limit, reference, reason, kind, tolerance=left + error * abs(reference))
 
     def zero(
         self, case: str, quantity: str, measured: float, tolerance: float, reason: str, kind: Kind = PROPERTY
