@@ -166,6 +166,6 @@ def check(f: Findings) -> None:
             exact,
             "The closed form is (6 k/m) (1 - cos)/(2 + cos); only round-off is left.",
             CLOSED_FORM,
-            relative=1e-9,
+            relative=1e-12,
         )
     f.figure("Tip of the assembly", curves, "Time [s]", "x [m]", "Lines: h = 2 ms; points: Kirchhoff's equations.")
