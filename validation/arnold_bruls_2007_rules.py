@@ -262,7 +262,7 @@ def _orders(f: Findings) -> None:
                     f"order, {kind}, {quantity}, {label}",
                     slope(sizes, errors[quantity]),
                     order,
-                    f"A whole number, known to {0.2 if wide else 0.1} between the two smallest steps; a lower order misses it by 1.",
+                    f"A whole number, known to {0.2 if wide else 0.1} between the two smallest steps.",
                     PROPERTY,
                     tolerance=0.2 if wide else 0.1,
                 )
@@ -364,7 +364,7 @@ def _drift(f: Findings) -> None:
                     Curve(step.time, np.maximum(np.abs(energy), 1e-17), f"{label}: energy"),
                     Curve(step.time, np.maximum(momentum, 1e-17), f"{label}: angular momentum", "--"),
                 ]
-        text = "A whole number, known to 0.05 between the two smallest steps; another order misses it by 1."
+        text = "A whole number, known to 0.05 between the two smallest steps."
         f.row(
             "B-RULES", f"order, free body, axes, {label}", slope(sizes, errors), order, text, PROPERTY, tolerance=0.05
         )

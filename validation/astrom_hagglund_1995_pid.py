@@ -130,7 +130,7 @@ def check(f: Findings) -> None:
         for part in ("real", "imag"):
             f.row(
                 "B-PID", f"pole {k + 1} with filter and lag, {part} part [1/s]", getattr(p, part),
-                getattr(nearest, part), "The eigenvalues are those of the 7 x 7 matrix written by hand; round-off.", CLOSED_FORM,
+                getattr(nearest, part), "Eigenvalues of the 7 x 7 matrix written by hand; round-off.", CLOSED_FORM,
                 tolerance=1e-12 * abs(nearest),
             )  # fmt: skip
     exact = integrated()

@@ -172,8 +172,8 @@ def _lines(f: Findings) -> None:
 
 
 def _plates(f: Findings) -> None:
-    """Plates are modelled a hundredth as thick, and their frequencies, which go with the thickness, times that: so shear
-    and rotary inertia, which formulas leave out, change 1e-4 of (k h)^2."""
+    """Plates are modelled a hundredth as thick, and their frequencies, which go with the thickness, are scaled back:
+    shear and rotary inertia, which formulas leave out, then change 1e-4 of (k h)^2."""
     known = reference()
     why = "A third of the change from 6 to 12 cells, quadratic ones, to the radius."
     for sides in known["supported"]:

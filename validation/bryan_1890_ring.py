@@ -93,7 +93,8 @@ def check(f: Findings) -> None:
                     continue
                 f.converged(
                     "B-RING-SPLIT", f"{i} waves, {('backwards', 'forwards')[k]}, {speed * 30.0 / np.pi:g} rpm [rad/s]",
-                    values, exact, CLOSED_FORM, error=softer, why="2 rho (R Omega)^2/E of widening, and (h/R)^2 of stretch",
+                    values, exact, CLOSED_FORM, error=softer,
+                    why="2 rho (R Omega)^2/E of widening, and (h/R)^2 of stretch",
                 )  # fmt: skip
     fine = np.linspace(0.0, SPEED, 40)
     exact_curves = np.array([list(reference(float(s)).values()) for s in fine]) / (2.0 * np.pi)

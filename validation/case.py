@@ -166,8 +166,8 @@ class Findings:
         before, by `extrapolated`.
 
         The tolerance is twice the distance that the limit moves by without the coarsest of them, 1e-12 of the largest
-        value for round-off, and ``error``, relative to the reference, for the reason ``why``.  The reference has no part
-        in the former.
+        value for round-off, and ``error``, relative to the reference, for the reason ``why``.  The reference has no
+        part in the former two.
         """
         limit = float(extrapolated(values, ratio, order))
         moved = abs(limit - float(extrapolated(values[1:], ratio, order)))

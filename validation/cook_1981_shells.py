@@ -27,8 +27,8 @@ CASES = {"S-COOK": "a pinched cylinder with free ends, a vaulted roof"}
 DEVIATIONS = (
     "Cook (1981): the stresses of the roof are those of 4 x 4 eight-node cells; finer meshes have 7 to 11 % more "
     "at the free edge.",
-    "Cook (1981): A moves by .3019 m down and .1593 m inwards; meshes that are graded towards the free edge, where shear "
-    "acts, tend to .3015 and .1589, so that no row compares with these numbers.",
+    "Cook (1981): A moves by .3019 m down and .1593 m inwards; meshes that are graded towards the free edge, where "
+    "shear acts, tend to .3015 and .1589, so that no row compares with these numbers.",
 )
 
 
@@ -96,5 +96,5 @@ def check(f: Findings) -> None:
     for k, quantity in enumerate(("along the roof at A, top", "along the roof at A, bottom",
                                   "across the roof at B, top", "across the roof at B, bottom")):  # fmt: skip
         f.row("S-COOK", f"stress {quantity}, 4 x 4 cells [Pa]", four[k], float(known["stress"][k]),
-              "A third of the change to 8 x 8 cells: what the printed mesh leaves, on which elements may differ.", where,
+              "A third of the change to 8 x 8 cells: what the printed mesh leaves, where elements differ.", where,
               tolerance=abs(eight[k] - four[k]) / 3.0)  # fmt: skip

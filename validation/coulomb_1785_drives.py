@@ -76,7 +76,7 @@ def _rope(f: Findings) -> None:
             f"acceleration of m2 = {heavy / LIGHT:.4g} m1 [m/s^2]",
             found,
             a,
-            "Euler's closed form is exact; at .1 s the rope slides at 90 v_s and more, where the smooth law is constant.",
+            "Euler's closed form is exact; at .1 s the rope slides at 90 v_s, where the smooth law is constant.",
             CLOSED_FORM,
             relative=1e-9,
         )
@@ -96,7 +96,8 @@ def _rope(f: Findings) -> None:
     creep = SMOOTHING * math.atanh((heavy - LIGHT) / (t * (heavy + LIGHT)))
     f.row(
         "B-ROPE", "creep speed of a rope that holds [m/s]", v, creep,
-        "The closed form of the smooth law is exact; the start-up has decayed to round-off.", CLOSED_FORM, relative=1e-10,
+        "The closed form of the smooth law is exact; the start-up has decayed to round-off.", CLOSED_FORM,
+        relative=1e-10,
     )  # fmt: skip
     f.figure("Two weights on a rope", curves, "Time [s]", "Speed of m2 [m/s]", "Beyond e^(mu phi) the rope slides.")
 

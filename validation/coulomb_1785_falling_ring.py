@@ -59,7 +59,7 @@ def mass(n: int) -> float:
 
 
 def reference(n: int = 48) -> dict:
-    """Return the time [s] at which the lowest of the n balls, which fall and turn without a force, gets to the floor."""
+    """Return the time [s] at which the lowest of the n balls, which fall and turn freely, gets to the floor."""
     pitch = 2.0 * np.pi / n
 
     def height(t: float) -> float:

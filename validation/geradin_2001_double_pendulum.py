@@ -102,8 +102,8 @@ def check(f: Findings) -> None:
             f.zero(
                 "B-PEND2", f"tip after {when:g} s against rigid links, {kind} joints, h -> 0 [m]",
                 np.abs(limits[1][k] - exact[k]).max(), left[: k + 1].max(),
-                "Twice what the limit of three steps moves by without the coarsest, and what the links bend: twice a ninth "
-                "of the change from links a tenth as stiff.",
+                "Twice what the limit of three steps moves by without the coarsest, and of the bend of the links: "
+                "2/9 of the change from links a tenth as stiff.",
                 INDEPENDENT,
             )  # fmt: skip
         f.zero(
