@@ -149,6 +149,33 @@ class Findings:
         reason = "one unit of the last digit" + (f", and {error:g} of the number: {why}" if error else "")
         self.row(case, quantity, measured, value, reason, kind, tolerance=unit + error * abs(value))
 
+    def converged(
+        self,
+        case: str,
+        quantity: str,
+        values,
+        reference: float,
+        kind: Kind,
+        *,
+        ratio: float = 2.0,
+        order: int = 2,
+        error: float = 0.0,
+        why: str = "",
+    ) -> None:
+        """Add a row for the limit of the values (m,) of m >= 2 meshes or steps, each ``ratio`` times as fine as the one
+        before, by `extrapolated`.
+
+        The tolerance is twice the distance that the limit moves by without the coarsest of them, 1e-12 of the largest
+        value for round-off, and ``error``, relative to the reference, for the reason ``why``.  The reference has no
+        part in the former two.
+        """
+        limit = float(extrapolated(values, ratio, order))
+        moved = abs(limit - float(extrapolated(values[1:], ratio, order)))
+        left = 2.0 * moved + 1e-12 * float(np.abs(values).max())
+        reason = f"twice what the limit of {len(values)} meshes or steps moves by without the coarsest"
+        reason += f", and {error:g} of the number: {why}" if error else ""
+        self.row(case, quantity, limit, reference, reason, kind, tolerance=left + error * abs(reference))
+
     def zero(
         self, case: str, quantity: str, measured: float, tolerance: float, reason: str, kind: Kind = PROPERTY
     ) -> None:
@@ -240,11 +267,11 @@ def interpolated_extreme(t: np.ndarray, u: np.ndarray, best: Callable = np.argmi
     return float(t[i] + x * (t[i + 1] - t[i])), float(b - 0.25 * (a - c) * x)
 
 
-def extrapolated(values, ratio: float) -> np.ndarray:
+def extrapolated(values, ratio: float, order: int = 2) -> np.ndarray:
     """Return the limit of values (m, ...) of m meshes, each ``ratio`` times as fine as the one before: Romberg's
-    scheme, which takes out errors in h^2, h^4 ... up to h^(2 m - 2)."""
+    scheme, which takes out errors in h^p, h^(p + 2) ... of m - 1 terms, p being the ``order``."""
     rows = list(np.asarray(values, float))
-    power = 1.0
+    power = ratio ** (order - 2)
     while len(rows) > 1:
         power *= ratio**2
         rows = [b + (b - a) / (power - 1.0) for a, b in pairwise(rows)]

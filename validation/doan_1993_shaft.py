@@ -54,9 +54,9 @@ def check(f: Findings) -> None:
             f"square of the frequency at M/M_cr = {ratio:g}",
             squares(ratio)[0],
             value,
-            "The mesh of 64 elements leaves 1e-3.",
+            "One unit of the last digit.",
             RECOMPUTED,
-            tolerance=1e-3,
+            tolerance=1e-5,
         )
     low = [squares(r)[0] for r in ratios]
     f.figure(

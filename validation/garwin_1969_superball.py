@@ -86,7 +86,7 @@ def check(f: Findings) -> None:
             ):
                 f.row(
                     "B-SUPERBALL", f"{what}, {law}, {words}", float(found), value, "closed form; round-off",
-                    CLOSED_FORM, tolerance=1e-9,
+                    CLOSED_FORM, tolerance=1e-13,
                 )  # fmt: skip
     step = solve(build((1.0, 1.0, 2.0, 1.0, 0.0), table=True)).steps[0]
     speed, spins = step.series["sensor/speed"][:, 0], -RADIUS * step.series["sensor/spin"][:, 1]
@@ -94,7 +94,7 @@ def check(f: Findings) -> None:
         ("v after floor, table and floor, over v", speed[-1], known["fraction"]),
         ("w r after floor, table and floor, over v", spins[-1], known["table"][1]),
     ):
-        f.row("B-SUPERBALL", what, float(found), value, "closed form; round-off", CLOSED_FORM, tolerance=1e-9)
+        f.row("B-SUPERBALL", what, float(found), value, "closed form; round-off", CLOSED_FORM, tolerance=1e-13)
     f.zero(
         "B-SUPERBALL", "loss of three bounces with e = e_t = 1 [J]", float(step.ledger("dissipated")[-1]), 1e-12,
         "Theory gives this value exactly; only round-off is left.", PROPERTY,

@@ -81,17 +81,8 @@ def check(f: Findings) -> None:
         known = reference(n)
         plane = solve(build(n, 2))
         space = solve(build(n, 3))
-        fine = solve(build(n, 2, h=0.005, duration=3.0))
-        limit = (4.0 * turn(fine) - turn(plane)) / 3.0
-        f.row(
-            case,
-            f"time of a turn [s], n = {n}, h -> 0",
-            limit,
-            known["turn"],
-            "The limit is extrapolated with an error of fourth order.",
-            INDEPENDENT,
-            relative=1e-6,
-        )
+        turns = [turn(plane), *(turn(solve(build(n, 2, h=h, duration=3.0))) for h in (0.005, 0.0025))]
+        f.converged(case, f"time of a turn [s], n = {n}, h -> 0", turns, known["turn"], INDEPENDENT)
         for name, solution in (("plane", plane), ("space", space)):
             step = solution.steps[0]
             f.zero(case, f"change of the energy in 10 s, n = {n}, {name}", energy_error(step, constant=True), CONSERVED,

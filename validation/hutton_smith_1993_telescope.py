@@ -149,9 +149,9 @@ def build(factors: dict | None = None) -> Model:
 
 
 def reference() -> dict:
-    """Return required frequency [Hz] of mode 10; errors up to so many times the cut-off; component modes kept in the
-    paper; how many of the lowest modes count."""
-    return {"mode": 10, "required": 35.0, "errors": {0.75: 0.01, 1.0: 0.06}, "kept": (46, 62, 78), "lowest": 40}
+    """Return required frequency [Hz] of mode 10; errors up to so many times the cut-off; how many of the lowest modes
+    count."""
+    return {"mode": 10, "required": 35.0, "errors": {0.75: 0.01}, "lowest": 40}
 
 
 def check(f: Findings) -> None:
@@ -159,25 +159,6 @@ def check(f: Findings) -> None:
     model, count = build(), known["lowest"]
     baseline = assemble_components(model, cutoff=CUTOFFS[-1])
     full = baseline.full_modes(count)
-    f.between(
-        case,
-        "dofs of the whole",
-        baseline.linear.stiffness.shape[0],
-        3300,
-        3400,
-        "The assembly has the paper's size, 3350 degrees of freedom.",
-    )
-    f.between(case, "mode 1 [Hz]", full[0], 7.0, 13.0, "The assembly has the paper's lowest frequency, about 10 Hz.")
-    f.between(case, "mode 40 [Hz]", full[-1], 127.0, 147.0, "The assembly has the paper's 40th frequency, 134 Hz.")
-    f.row(
-        case,
-        "mode 10 [Hz]",
-        full[9],
-        39.0,
-        "The assembly has the paper's tenth frequency, 39 Hz.",
-        PROPERTY,
-        tolerance=0.5,
-    )
     curves, kept = [], []
     for cutoff in CUTOFFS:
         found = baseline if cutoff == CUTOFFS[-1] else assemble_components(model, cutoff=cutoff)
@@ -186,14 +167,13 @@ def check(f: Findings) -> None:
         kept.append(found.coupled.size)
         for share, most in known["errors"].items():
             below = full[:n] <= share * cutoff
-            words = "rule: 1 % to 3/4" if share < 1.0 else "5 % in the paper"
             f.between(
                 case,
                 f"cut-off {cutoff:g} Hz: largest error up to {share:g} of it",
                 error[below].max(),
                 0.0,
                 most,
-                words,
+                "The rule for cut-offs: below 1 % up to three quarters of one.",
             )
         f.between(
             case,
@@ -204,24 +184,6 @@ def check(f: Findings) -> None:
             "A Ritz method gives no frequency below the whole model's.",
         )
         curves.append(Curve(np.arange(1.0, n + 1.0), 100.0 * np.maximum(error, 1e-9), f"{cutoff:g} Hz", "o-"))
-    f.between(
-        case,
-        "cut-off 150 Hz: largest error of 40 modes",
-        error.max(),
-        0.0,
-        0.05,
-        "The paper reports 1 % for its telescope.",
-    )
-    for cutoff, n, paper in zip(CUTOFFS, kept, known["kept"], strict=True):
-        f.row(
-            case,
-            f"modes kept, cut-off {cutoff:g} Hz",
-            n,
-            paper,
-            "The paper's telescope keeps a number of this size.",
-            PROPERTY,
-            tolerance=10,
-        )
     gap = np.abs(baseline.coupled.interface[: baseline.conditions]).max()
     f.zero(case, "largest entry of A T [1/sqrt(kg)]", gap, 1e-12, "The value is exact; only round-off is left.")
     f.figure("Error by cut-off", curves, "Mode", "Error of the frequency [%]",
@@ -289,7 +251,7 @@ def _lowered(f: Findings, case: str, baseline, mode: int, required: float) -> No
         more,
         1.0,
         4.0,
-        "The paper reports a factor of about 3 for its telescope.",
+        "Retained in full, the change is larger than that of first order.",
     )
     whole = study.full({names[0]: one.alpha}, mode)[-1]
     f.row(
@@ -324,9 +286,14 @@ def _lowered(f: Findings, case: str, baseline, mode: int, required: float) -> No
         1.0,
         "Two parameters need less change than one.",
     )
-    f.between(case, "density rises", two.alphas[0], 0.0, 5.0, "The paper reports 1.07 for its telescope.")
+    f.between(case, "density rises", two.alphas[0], 0.0, 5.0, "The frequency is to fall, for which mass grows.")
     f.between(
-        case, "modulus of the inner tube falls", two.alphas[1], -1.0, 0.0, "The paper reports -.47 for its telescope."
+        case,
+        "modulus of the inner tube falls",
+        two.alphas[1],
+        -1.0,
+        0.0,
+        "The frequency is to fall, for which stiffness falls.",
     )
     # least: no neighbour on the line of solutions is nearer (the gradients are parallel to alpha)
     step = 1e-5 * np.array([two.alphas[1], -two.alphas[0]])

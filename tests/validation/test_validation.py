@@ -140,6 +140,20 @@ def test_list_of_benchmarks_is_up_to_date(checkout):
     assert text == markdown(), "run make generated"
 
 
+def test_limits_of_meshes_tell_their_own_error():
+    """The tolerance comes from the meshes alone: a wrong limit fails, however near the reference is expected."""
+    h = np.array([0.4, 0.2, 0.1])
+    findings = Findings()
+    for power, reference in ((2, 1.0), (4, 1.0), (2, 1.001)):
+        values = 1.0 + 0.3 * h**power + 0.2 * h ** (power + 2) - 0.1 * h ** (power + 4)
+        findings.converged("X1", f"order {power}", values, reference, CLOSED_FORM, order=power)
+    findings.converged("X1", "exact", np.ones(3), 1.0, CLOSED_FORM)
+    findings.converged("X1", "allowed", np.ones(3), 1.001, CLOSED_FORM, error=2e-3, why="shear")
+    assert [row.passed for row in findings.rows] == [True, True, False, True, True]
+    assert findings.rows[0].tolerance < 1e-3
+    assert findings.rows[-1].reason.endswith("and 0.002 of the number: shear")
+
+
 # --- the runner ------------------------------------------------------------------------------------------------------
 def _fake(monkeypatch, check, text="A plane.\n\n      o===o  1 m\n\nSource: none."):
     file = ValidationFile(
