@@ -123,7 +123,9 @@ def check(f: Findings) -> None:
             f.digits("B-LEIPHOLZ", f"load at which two modes meet, {load}", found, reference()[load],
                      quoted("Leipholz (1962)"))  # fmt: skip
         # the limit moves with the mesh, and growth with the root of what is beyond it
-        coarse, fine = (_growth(modes(load, 1.02 * float(q), n)) for n, q in zip(MESHES[1:], meshes[1:, 0], strict=True))
+        coarse, fine = (
+            _growth(modes(load, 1.02 * float(q), n)) for n, q in zip(MESHES[1:], meshes[1:, 0], strict=True)
+        )
         f.row("B-LEIPHOLZ", f"growth at 1.02 of the load, {load}, 40 elements [1/s]", fine,
               _growth(squares(load, 1.02 * exact)), "What twice as many elements change.", INDEPENDENT,
               tolerance=abs(fine - coarse))  # fmt: skip

@@ -82,8 +82,8 @@ def check(f: Findings) -> None:
             for k in range(4):
                 f.row(
                     "B-MODES", f"circular frequency {k + 1}, {label}, 16 elements", w[k], exact[k],
-                    "(b h)^4/1440 of cubic elements of the length h, b the number of waves, and rotary inertia.", CLOSED_FORM,
-                    relative=mesh_error(waves[k], 16) + 0.5 * ROTARY * waves[k] ** 2,
+                    "(b h)^4/1440 of cubic elements of the length h, b the number of waves, and rotary inertia.",
+                    CLOSED_FORM, relative=mesh_error(waves[k], 16) + 0.5 * ROTARY * waves[k] ** 2,
                 )  # fmt: skip
             f.zero(
                 "B-MODES",
