@@ -31,7 +31,8 @@ CAPABILITY = "flexible"
 CASES = {"B-ROBOT": "static droop and overshoot of a robot with flexible links and driven revolute joints"}
 DEVIATIONS = (
     "Melzer (1993), table 5: two geometrically exact solutions put the tip 3.8 mm nearer to the shoulder at the "
-    "first extreme, and 1.4 mm at the second, there 1 mm lower; mesh and damping of the printed solution are not known.",
+    "first extreme, and 1.4 mm at the second, there 1 mm lower; mesh and damping of the printed solution are not "
+    "known.",
 )
 
 TABLE_5 = printed("Melzer (1993), table 5, reference solution")

@@ -12,9 +12,9 @@ Source: the estimate |H1| = |S_xy/S_xx| of a suspension under a random road with
 J. Giacomin, P. Campanile, "Numerical investigation of the influence of the shock absorber on the vertical force
 transmissibility of a McPherson suspension", in: Computer-Aided Analysis of Rigid and Flexible Mechanical Systems, NATO
 ASI, Troia 1993, vol. II, 485-504 (the data of its suspension cannot be read; those here are of a usual car).  The
-references are the closed forms of the two-mass system, for mean squares their sums over the lines of the road.  The trapezoidal
-rule, to which the mid-point rule reduces for linear systems, has exactly the transfer function H(i w') at
-w' = (2/h) tan(w h/2), so the discretisation is checked apart from its error against H(i w).
+references are the closed forms of the two-mass system, for mean squares their sums over the lines of the road.  The
+trapezoidal rule, to which the mid-point rule reduces for linear systems, has exactly the transfer function H(i w') at
+w' = (2/h) tan(w h/2), so that only round-off is left.
 """
 
 from __future__ import annotations

@@ -185,7 +185,8 @@ def ring(n: int = 24) -> float:
 def _layers(f: Findings) -> None:
     known = reference()
     f.digits("B-ROARK", "deflection of a curved strip [in]", ring(), known["ring"], source("4th ed., curved beam", 187),
-             error=4e-4, why="24 straight beams of the angle a, a^2/24, and (h/r)^2/12 of the section's curvature")  # fmt: skip
+             error=4e-4,
+             why="24 straight beams of the angle a, a^2/24, and (h/r)^2/12 of the section's curvature")  # fmt: skip
     for name, model, moment, where in (
         ("bimetal", layered(10.0, 0.5, (3e7, 3e7), (1e-5, 2e-5), (0.05, 0.05)), 0.0,
          source("5th ed., pp. 113-114", 35)),
