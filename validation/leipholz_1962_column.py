@@ -27,6 +27,7 @@ from fem_mbs.validation.kinds import INDEPENDENT, PROPERTY, quoted
 CAPABILITY = "buckling"
 CASES = {"B-LEIPHOLZ": "flutter loads of columns under distributed loads that follow them"}
 
+MESHES = (10, 20, 40)
 #: load per length over q as an expression of x, thrust over q as a function of x
 LOADS = {
     "uniform": ("1", lambda x: 1.0 - x),
@@ -94,30 +95,40 @@ def meeting(pair, a: float, b: float) -> tuple[float, float]:
     return b, float(np.sqrt(mean))
 
 
+def _growth(pair: np.ndarray) -> float:
+    """Return the largest growth rate [1/s] of two squares -p^2."""
+    return float(np.sqrt(-pair.astype(complex)).real.max())
+
+
 def check(f: Findings) -> None:
     curves: list[Curve] = []
     for load, start in (("uniform", (38.0, 39.5)), ("linear", (145.0, 149.0))):
         exact, frequency = meeting(lambda q, load=load: squares(load, q), *start)
-        meshes = np.array([meeting(lambda q, load=load, n=n: modes(load, q, n), *start) for n in (10, 20)])
+        meshes = np.array([meeting(lambda q, load=load, n=n: modes(load, q, n), *start) for n in MESHES])
         found, own = extrapolated(meshes, 2.0)
-        for what, value, true in (("load", found, exact), ("frequency", own, frequency)):
+        errors = np.abs(extrapolated(meshes, 2.0) - extrapolated(meshes[1:], 2.0))
+        for what, value, true, error in (
+            ("load", found, exact, errors[0]), ("frequency", own, frequency, errors[1])
+        ):  # fmt: skip
             f.row(
-                "B-LEIPHOLZ", f"{what} at which two modes meet, {load}, limit of 10 and 20 elements", value, true,
-                "1e-4: loads are lumped to the nodes, which leaves h^4 in the limit.", INDEPENDENT, relative=1e-4,
+                "B-LEIPHOLZ", f"{what} at which two modes meet, {load}, limit of 10 to 40 elements", value, true,
+                "What the coarsest mesh changes in the limit.", INDEPENDENT, tolerance=error,
             )  # fmt: skip
         if load == "linear":
             errors = np.abs(meshes[:, 0] - exact)
-            f.row("B-LEIPHOLZ", "order of the error of the load, linear, 10 to 20 elements",
-                  np.log2(errors[0] / errors[1]), 2.0, "Lumping shifts the loads of an element by h^2.", PROPERTY,
+            f.row("B-LEIPHOLZ", "order of the error of the load, linear, 20 to 40 elements",
+                  np.log2(errors[1] / errors[2]), 2.0, "Lumping shifts the loads of an element by h^2.", PROPERTY,
                   tolerance=0.1)  # fmt: skip
         if load in reference():
             f.digits("B-LEIPHOLZ", f"load at which two modes meet, {load}", found, reference()[load],
-                     quoted("Leipholz (1962)"), error=1e-4, why="loads are lumped to the nodes")  # fmt: skip
-        beyond = 1.02 * exact
-        growth, true = (float(np.sqrt(-pair(load, beyond).astype(complex)).real.max()) for pair in (modes, squares))
-        f.row("B-LEIPHOLZ", f"growth at 1.02 of the load, {load}, 20 elements [1/s]", growth, true,
-              "5 %: over the .02 beyond the limit it changes by half of what that changes, h^2/2 at most.", INDEPENDENT,
-              relative=5e-2)  # fmt: skip
+                     quoted("Leipholz (1962)"))  # fmt: skip
+        # the limit moves with the mesh, and growth with the root of what is beyond it
+        coarse, fine = (
+            _growth(modes(load, 1.02 * float(q), n)) for n, q in zip(MESHES[1:], meshes[1:, 0], strict=True)
+        )
+        f.row("B-LEIPHOLZ", f"growth at 1.02 of the load, {load}, 40 elements [1/s]", fine,
+              _growth(squares(load, 1.02 * exact)), "What twice as many elements change.", INDEPENDENT,
+              tolerance=abs(fine - coarse))  # fmt: skip
         q = np.linspace(0.2, 0.99, 5) * exact
         frequencies = np.array([np.sort(np.sqrt(modes(load, float(v)).real)) for v in q])
         curves += [Curve(q / exact, frequencies[:, k], f"{load}, mode {k + 1}", "o-") for k in range(2)]

@@ -115,8 +115,10 @@ def _plane(f: Findings) -> None:
         shear = 0.0 if load == "moment" else 0.6 * 2.0**2 / 10.0**2
         f.digits("B-ROARK", f"deflection of a cantilever, {load} [in]", u, known[load][0], kind, error=shear,
                  why="shear, .6 (h/L)^2 E/2G")  # fmt: skip
-        f.digits("B-ROARK", f"its bending stress, {load} [psi]", value, known[load][1], kind, error=0.01,
-                 why="nodal stresses of quadratic cells of 1 in")  # fmt: skip
+        # quadratic cells are exact in pure bending
+        cells = 0.01 if load == "force" else 0.0
+        f.digits("B-ROARK", f"its bending stress, {load} [psi]", value, known[load][1], kind, error=cells,
+                 why="nodal stresses of quadratic cells of 1 in beside the clamp")  # fmt: skip
     model = hole(12)
     stress = np.asarray(solve(model).steps[-1].frames["stress [Pa]"])[-1]
     mesh = model.meshes["s"][0]
@@ -160,9 +162,8 @@ def _beams(f: Findings) -> None:
              source("4th ed., p. 112, no. 33, thick pipe", 43))  # fmt: skip
     deflection, stress = pipe(250.0, 2.1, 1.9)
     where = source("4th ed., p. 112, no. 33, thin pipe", 44)
-    why = "the manual takes the wall as a line of radius 1 in"
-    f.digits("B-ROARK", "deflection of a thin pipe [in]", deflection, known["thin pipe"][0], where, error=3e-3, why=why)
-    f.digits("B-ROARK", "its largest stress [psi]", stress, known["thin pipe"][1], where, error=3e-3, why=why)
+    f.digits("B-ROARK", "deflection of a thin pipe [in]", deflection, known["thin pipe"][0], where)
+    f.digits("B-ROARK", "its largest stress [psi]", stress, known["thin pipe"][1], where)
 
 
 def ring(n: int = 24) -> float:
@@ -184,7 +185,8 @@ def ring(n: int = 24) -> float:
 def _layers(f: Findings) -> None:
     known = reference()
     f.digits("B-ROARK", "deflection of a curved strip [in]", ring(), known["ring"], source("4th ed., curved beam", 187),
-             error=5e-3, why="24 straight beams, without the curvature h/r = .05 of the section")  # fmt: skip
+             error=4e-4,
+             why="24 straight beams of the angle a, a^2/24, and (h/r)^2/12 of the section's curvature")  # fmt: skip
     for name, model, moment, where in (
         ("bimetal", layered(10.0, 0.5, (3e7, 3e7), (1e-5, 2e-5), (0.05, 0.05)), 0.0,
          source("5th ed., pp. 113-114", 35)),

@@ -22,7 +22,7 @@ from scipy.optimize import brentq
 from scipy.special import jv
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.case import Curve, Findings, extrapolated
 from fem_mbs.validation.kinds import CLOSED_FORM
 
 CAPABILITY = "buckling"
@@ -83,6 +83,15 @@ def shaft(strains: str, thrust: float = 0.0, n: int = 32) -> Model:
     return model
 
 
+def strip(strains: str, n: int, GJ: float) -> Model:
+    """Return a cantilever of n elements under an end force in its stiff plane."""
+    model = beam(strains, n, GJ=GJ)
+    model.fix("beam:start")
+    model.force("F", "beam:end", (0.0, 1.0, 0.0))
+    model.buckling_step(count=4)
+    return model
+
+
 def reference() -> dict:
     return {"euler": ENDS, "greenhill": 2.0 * np.pi, "strip": STRIP}
 
@@ -97,19 +106,21 @@ def check(f: Findings) -> None:
     curves = [Curve(np.linspace(-1.0, 1.0, 101), 2.0 * np.sqrt(1.0 - np.linspace(-1.0, 1.0, 101)), "Greenhill")]
     for strains in ("exact", "generalised", "corotational"):
         for ends, exact in known["euler"].items():
+            mesh = exact**2 / 16.0**4 / 720.0
             model = build(ends, strains)
             model.buckling_step(count=2)
             f.row(
                 "B-EULER", f"{ends}, {strains} strains, linear, 16 elements", _positive(model), exact,
-                "The mesh leaves 1e-4.",
-                CLOSED_FORM, relative=1e-4,
+                "(b h)^4/720 of cubic elements of the length h, b the number of waves, and 1e-7 of EA.",
+                CLOSED_FORM, relative=mesh + 1e-7,
             )  # fmt: skip
             model = build(ends, strains)
             model.static_step(increments=4, until=1.3 * exact, stability=True)
             found = solve(model).steps[0].summary["critical_points"]
             f.row(
                 "B-EULER", f"{ends}, {strains} strains, first critical point of the path", found[0]["load_factor"],
-                exact, "The column is shortened by P/EA, which leaves 1e-4.", CLOSED_FORM, relative=1e-4,
+                exact, "The mesh as before, and P/EA, by which the column is shortened.", CLOSED_FORM,
+                relative=mesh + 2.0 * exact / 1e7,
             )  # fmt: skip
             f.zero(
                 "B-EULER",
@@ -118,24 +129,25 @@ def check(f: Findings) -> None:
                 0.0,
                 "The step reports the critical points and their kinds.",
             )
+        half, helix = 0.5 * np.pi**2, (2.0 * np.pi / 32.0) ** 4 / 720.0 + 1e-7
         f.row(
             "B-GREENHILL", f"torque without thrust, {strains} strains, 32 elements", _positive(shaft(strains)),
-            known["greenhill"], "The mesh leaves 2e-4.", CLOSED_FORM, relative=2e-4,
+            known["greenhill"], "(b h)^4/720 of cubic elements, b = 2 pi the waves of the helix, and 1e-7 of EA.",
+            CLOSED_FORM, relative=helix,
         )  # fmt: skip
-        half = 0.5 * np.pi**2
         f.row(
             "B-GREENHILL", f"torque with half of Euler's thrust, {strains} strains", _positive(shaft(strains, half), 1),
-            known["greenhill"] * np.sqrt(0.5), "The mesh leaves 2e-4.", CLOSED_FORM, relative=2e-4,
+            known["greenhill"] * np.sqrt(0.5), "The mesh as before, and P/EA, by which the shaft is shortened.",
+            CLOSED_FORM, relative=helix + half / 1e7,
         )  # fmt: skip
         for ratio in (0.5, 2.0):
-            model = beam(strains, 32, GJ=ratio)
-            model.fix("beam:start")
-            model.force("F", "beam:end", (0.0, 1.0, 0.0))
-            model.buckling_step(count=4)
+            meshes = [_positive(strip(strains, n, ratio)) / np.sqrt(ratio) for n in (8, 16, 32)]
+            limit = extrapolated(meshes, 2.0)
             f.row(
-                "B-STRIP", f"end force over sqrt(EI GJ)/L2, GJ/EI = {ratio:g}, {strains} strains, 32 elements",
-                _positive(model) / np.sqrt(ratio), known["strip"],
-                "The mesh leaves 5e-4.", CLOSED_FORM, relative=5e-4,
+                "B-STRIP", f"end force over sqrt(EI GJ)/L2, GJ/EI = {ratio:g}, {strains} strains, limit of 8 to 32",
+                limit, known["strip"],
+                "What the coarsest mesh changes in the limit, and 1e-7 of EA.", CLOSED_FORM,
+                tolerance=abs(limit - extrapolated(meshes[1:], 2.0)) + 1e-7 * known["strip"],
             )  # fmt: skip
         torques = [_positive(shaft(strains, p * np.pi**2, 16), int(p != 0.0)) / np.pi for p in thrusts]
         curves.append(Curve(thrusts, np.array(torques), f"{strains} strains, 16 elements", style="o"))
