@@ -4,7 +4,8 @@
     K_red = T^T K T,   M_red = T^T M T,   f_red = T^T (f - K u0)
 
 Each equation gives one *dependent* dof, its preferred one (the first term of an *EQUATION, the nodes of a rigid body,
-the slave side of a tie) or one that is chosen.  With the pivots scaled to one the dependent dofs obey
+the slave side of a tie) or one that is chosen, as where other equations leave next to nothing of the preferred one.
+With the pivots scaled to one the dependent dofs obey
 (I + N) u_d = b - A_f u_f, where N says which equations use dependent dofs of others.  Strongly connected groups of N
 (Tarjan 1972, doi:10.1137/0201010) are cycles, which are solved jointly; what is left is a chain, N is nilpotent, and
 
@@ -43,6 +44,9 @@ _PIVOT = 0.1
 _DUST = 1e-15
 #: Joint solution of cycles: their longest, and the smallest singular value over the largest.
 _CYCLE, _REGULAR = 200, 1e-7
+#: Growth of a pivot's reciprocal by the other equations, from which on another dof becomes dependent: matrices T^T K T
+#: would lose as many digits twice.  It does not depend on units.
+_GROWTH = 100.0
 #: Equations left to Q R at a time, and rounds of substitution before.
 _DENSE, _ROUNDS = 1200, 2
 
@@ -347,7 +351,8 @@ class _Eliminator:
         share = np.abs(A.data)
         wanted = self.preferred[self.rows]
         pivot = np.full(m, -1)
-        found = (A.indices == wanted[row]) & (share > VANISHED * self.size[row])
+        given = np.abs(np.asarray(self.A0[self.rows, np.maximum(wanted, 0)])).ravel() / _GROWTH
+        found = (A.indices == wanted[row]) & (share > np.maximum(VANISHED * self.size, given)[row])
         pivot[row[found]] = A.indices[found]
         lost = (wanted >= 0) & (pivot < 0)
         if lost.any():
@@ -406,8 +411,11 @@ class _Eliminator:
             blocks = _blocks(B, members, label, groups, count)
             singular = np.linalg.svd(blocks, compute_uv=False)
             fine = singular[:, -1] > _REGULAR * singular[:, 0]
+            inverse = np.linalg.inv(blocks[fine])
+            mild = np.abs(np.diagonal(inverse, axis1=1, axis2=2)).max(axis=1) <= _GROWTH
+            fine[fine] = mild
             bad[groups[~fine]] = True
-            members, inverse = members[fine], np.linalg.inv(blocks[fine])
+            members, inverse = members[fine], inverse[mild]
             rows.append(np.repeat(members, s, axis=1).ravel())
             cols.append(np.tile(members, (1, s)).ravel())
             data.append(inverse.ravel())

@@ -323,3 +323,29 @@ def test_reduced_matrices_at_scale_keep_their_symmetry():
     direct = found.T.T @ K @ found.T
     assert abs(reduced - direct).max() < 1e-12 * abs(direct).max()
     assert abs(reduced - reduced.T).max() < 1e-12 * abs(direct).max()
+
+
+@pytest.mark.parametrize("n", [24, 144, 1440])
+def test_a_preferred_dof_that_others_nearly_cancel_is_replaced(n):
+    """Mean displacement and turn of a ring of nodes: the last y less the first one leaves nothing of the turn."""
+    a = 2.0 * np.pi * np.arange(n) / n
+    A = np.zeros((3, 2 * n))
+    A[0, 0::2] = A[1, 1::2] = 1.0
+    A[2, 0::2], A[2, 1::2] = -np.sin(a), np.cos(a)
+    found = eliminate(csr_matrix(A), preferred=np.array([0, 1, 2 * n - 1]))
+    T = found.T.toarray()
+    assert np.abs(A @ T).max() < 1e-12 * n
+    assert np.abs(T).max() < 100.0
+    assert found.replaced.size == (0 if n == 24 else 1)
+
+
+def test_pivots_are_kept_whatever_the_units():
+    """A cycle in metres and radians, and the same in millimetres, have the same dependent dofs."""
+    A = np.array([[1.0, 2.0, 1.0, 0.0], [0.3, 1.0, 0.0, 1.0]])
+    dependent = []
+    for unit in (1.0, 1e3, 1e-6):
+        scaled = A * np.array([1.0, unit, 1.0, 1.0])
+        found = eliminate(csr_matrix(scaled), preferred=np.array([0, 1]))
+        assert not found.replaced.size
+        dependent.append(found.dependent.tolist())
+    assert dependent == [[0, 1]] * 3
