@@ -18,6 +18,7 @@ from fem_mbs.plot.style import style as figure_style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.text import Text
 
     from fem_mbs.model.model import Model
 
@@ -88,31 +89,44 @@ def draw_curves(
             axes.set_xscale("log")
         if equal:
             axes.set_aspect("equal", adjustable="datalim")
-        axes.set_title(title)
+        heading = axes.set_title(title, y=1.0)  # without y each draw would lay the ordinate out once more to find it
         axes.set_xlabel(x)
         axes.set_ylabel(y)
-        if any(label for _, _, label, _ in curves):
-            legend = axes.legend(loc="best", handlelength=1.8, frameon=True, framealpha=0.85, edgecolor="none")
-            legend.set_in_layout(False)
         plain_numbers(axes)
         text = io.StringIO()
         width, height = figure.bbox.size
         renderer = RendererSVG(width, height, text, image_dpi=72, metadata={"Date": None, "Creator": None})
-        _fit(figure, axes, renderer)
+        _fit(figure, axes, heading, renderer)
+        if any(label for _, _, label, _ in curves):
+            _add_legend(axes, renderer)
         figure.draw(renderer)
         renderer.finalize()
     return text.getvalue().encode()
 
 
-def _fit(figure: Figure, axes: Axes, renderer: Any) -> None:
-    """Place axes so that they and their labels fill the figure."""
-    inner, outer = axes.get_position(original=True), axes.get_tightbbox(renderer, for_layout_only=True)
-    if outer is None:  # nothing is drawn
-        return
-    pad = _MARGIN / np.asarray(figure.bbox.size)
-    low, high = (figure.transFigure.inverted().transform(corner) for corner in (outer.min, outer.max))
-    start = inner.min - low + pad
-    axes.set_position((*start, *(1.0 - pad - (high - inner.max) - start)))
+def _fit(figure: Figure, axes: Axes, heading: Text, renderer: Any) -> None:
+    """Place axes so that they, their labels and the heading fill the figure."""
+    axes.apply_aspect()
+    frame, power = axes.get_window_extent(), axes.yaxis.get_offset_text()
+    outer = [frame, *(axis.get_tightbbox(renderer, for_layout_only=True) for axis in (axes.xaxis, axes.yaxis))]
+    above = max(power.get_window_extent(renderer).ymax - frame.ymax, 0.0) if power.get_text() else 0.0
+    title = heading.get_window_extent(renderer)
+    low = np.min([box.min for box in outer], axis=0)
+    high = np.max([box.max for box in outer], axis=0)
+    high[1] = max(high[1], title.ymax + above)
+    size = np.asarray(figure.bbox.size)
+    start = frame.min - low + _MARGIN
+    end = size - (high - frame.max) - _MARGIN
+    axes.set_position((*(start / size), *((end - start) / size)))
+    heading.set_y(1.0 + above / (end - start)[1])  # over the power of ten of the ordinate
+    axes.apply_aspect()
+
+
+def _add_legend(axes: Axes, renderer: Any) -> None:
+    """Add a legend where it hides the least; the place is sought once here, while "best" seeks it twice per draw."""
+    legend = axes.legend(loc="best", handlelength=1.8, frameon=True, framealpha=0.85, edgecolor="none")
+    corner = legend.get_window_extent(renderer).min
+    legend.set_loc(tuple(axes.transAxes.inverted().transform(corner)))
 
 
 def draw_model(model: Model) -> bytes:
