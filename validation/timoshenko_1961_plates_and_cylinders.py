@@ -105,26 +105,27 @@ def check(f: Findings) -> None:
     x = np.linspace(0.6, 3.2, 200)
     curves = [Curve(x, np.min([(m / x + x / m) ** 2 for m in range(1, 5)], axis=0), "closed form")]
     for cell in CELLS:
-        found = {a: factors(build(a, cell=cell))[0] for a in ASPECTS}
+        n, around, along = {"quad8": (8, 18, 8), "triangle6": (12, 36, 16)}.get(cell, (16, 36, 16))
+        found = {a: factors(build(a, cell=cell, n=n))[0] for a in ASPECTS}
         for aspect, value in found.items():
             f.row(
-                "S-BRYAN", f"k under thrust, a/b = {aspect:g}, 16 across, {cell}", value, known["bryan"][aspect],
+                "S-BRYAN", f"k under thrust, a/b = {aspect:g}, {n} across, {cell}", value, known["bryan"][aspect],
                 "Eight or more elements per half wave leave 2 %.", CLOSED_FORM, relative=0.02,
             )  # fmt: skip
         curves.append(Curve(np.array(list(found)), np.array(list(found.values())), cell, "o"))
         for load in ("shear", "two thrusts", "clamped"):
             f.row(
                 "S-PANEL",
-                f"k of a square, {load}, 16 x 16 {cell}",
-                factors(build(1.0, load, cell))[0],
+                f"k of a square, {load}, {n} x {n} {cell}",
+                factors(build(1.0, load, cell, n))[0],
                 known[load],
                 "The mesh of 16 elements per side leaves 3 %.",
                 CLOSED_FORM if load == "two thrusts" else PRINTED,
                 relative=0.03,
             )
-        for i, (value, exact) in enumerate(zip(factors(tube(cell)), known["tube"], strict=True), 1):
+        for i, (value, exact) in enumerate(zip(factors(tube(cell, around, along)), known["tube"], strict=True), 1):
             f.row(
-                "S-TUBE", f"load {i} over the classical one, 36 x 16 {cell} on an eighth", value, exact,
+                "S-TUBE", f"load {i} over the classical one, {around} x {along} {cell} on an eighth", value, exact,
                 "Seven elements per half wave and Donnell's equations leave 3 %.", CLOSED_FORM, relative=0.03,
             )  # fmt: skip
     f.figure("Plates under thrust", curves, "a/b [-]", "k [-]")
