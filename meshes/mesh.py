@@ -176,7 +176,7 @@ class Mesh:
             self._fail(f"{what} must be a list of indices")
         if len(subset) and (subset.min() < 0 or subset.max() >= n):
             self._fail(f"{what} has indices {subset.min()} to {subset.max()}, outside 0 to {n - 1}")
-        return _frozen(np.unique(subset))
+        return _frozen(_ascending(subset))
 
     def _cell_set(self, name: str, parts) -> tuple[tuple[int, np.ndarray], ...]:
         merged: dict[int, list[np.ndarray]] = {}
@@ -185,7 +185,7 @@ class Mesh:
                 self._fail(f'cell set "{name}" refers to block {block}, but there are {len(self.blocks)} blocks')
             subset = self._subset(indices, len(self.blocks[block].cells), f'cell set "{name}"')
             merged.setdefault(int(block), []).append(subset)
-        return tuple((block, _frozen(np.unique(np.concatenate(merged[block])))) for block in sorted(merged))
+        return tuple((block, _frozen(_ascending(np.concatenate(merged[block])))) for block in sorted(merged))
 
     def _facet_set(self, name: str, parts) -> tuple[tuple[int, np.ndarray, np.ndarray], ...]:
         merged: dict[int, list[np.ndarray]] = {}
@@ -231,13 +231,13 @@ class Mesh:
 
     def _resolve(self, name: str) -> tuple[str, bool, bool]:
         """Return the bare name, and whether it is a set of points and of cells or facets."""
-        cells = self.cell_sets.keys() | self.facet_sets.keys()
-        if name in self.node_sets or name in cells:
-            return name, name in self.node_sets, name in cells
+        points, cells = name in self.node_sets, self._has_cells(name)
+        if points or cells:
+            return name, points, cells
         bare, _, dimension = name.rpartition("@")
         if dimension == "0" and bare in self.node_sets:
             return bare, True, False
-        if dimension == "1" and bare in cells:
+        if dimension == "1" and self._has_cells(bare):
             return bare, False, True
         close = get_close_matches(name, self.set_names, n=1)
         known = f"it has {', '.join(self.set_names)}" if self.set_names else "it has no named sets"
@@ -245,7 +245,7 @@ class Mesh:
 
     def _numbered(self, name: str) -> np.ndarray | None:
         """Return the index (1,) of the point that "#12" names; None: the name is that of a set."""
-        if name in self.node_sets or name in self.cell_sets or name in self.facet_sets:
+        if name in self.node_sets or self._has_cells(name):
             return None
         if not (name.startswith("#") and name[1:].isascii() and name[1:].isdigit()):
             return None
@@ -254,9 +254,12 @@ class Mesh:
             self._fail(f"no point has the number {name[1:]}; give another, or the name of a set")
         return found
 
+    def _has_cells(self, name: str) -> bool:
+        """Return whether a set of cells or facets has this name."""
+        return name in self.cell_sets or name in self.facet_sets
+
     def _everything(self, name: str | None) -> bool:
-        named = self.node_sets.keys() | self.cell_sets.keys() | self.facet_sets.keys()
-        return name is None or (name == "all" and "all" not in named)
+        return name is None or (name == "all" and "all" not in self.node_sets and not self._has_cells("all"))
 
     def lines(self, name: str | None = None) -> np.ndarray:
         """Return connectivity (n, 2) int64 of two-node line elements, of the cell set ``name`` or (None, "all")
@@ -361,7 +364,7 @@ class Mesh:
     def transformed(
         self, scale: float = 1.0, rotation: ArrayLike | None = None, translate: ArrayLike | None = None
     ) -> Mesh:
-        """Return a copy with the points at ``translate + scale * rotation @ x``.
+        """Return the mesh with its points at ``translate + scale * rotation @ x``.
 
         ``rotation`` (3, 3) must be a proper rotation; ``translate`` (3,) or (2,) [m].
         """
@@ -378,6 +381,8 @@ class Mesh:
             if given.shape not in ((2,), (3,)) or not np.isfinite(given).all():
                 self._fail(f"translate {translate!r} must be 2 or 3 finite numbers [m]")
             shift[: len(given)] = given
+        if scale == 1.0 and not shift.any() and np.array_equal(turn, np.eye(3)):
+            return self
         with np.errstate(over="ignore", invalid="ignore"):  # an overflow is reported with the node's number
             points = shift + scale * (self.points @ turn.T)
         return replace(self, points=points)
@@ -416,6 +421,11 @@ def _integers(values) -> np.ndarray | None:
     if array.size == 0:
         return array.astype(np.int64)
     return array.astype(np.int64) if array.dtype.kind in "iu" else None
+
+
+def _ascending(indices: np.ndarray) -> np.ndarray:
+    """Return indices (n,) in ascending order, each once; meshes have thousands of sets that are so already."""
+    return indices if indices.size < 2 or (indices[1:] > indices[:-1]).all() else np.unique(indices)
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:

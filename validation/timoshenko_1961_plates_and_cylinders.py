@@ -127,26 +127,27 @@ def check(f: Findings) -> None:
     x = np.linspace(0.6, 3.2, 200)
     curves = [Curve(x, np.min([(m / x + x / m) ** 2 for m in range(1, 5)], axis=0), "closed form")]
     for cell in CELLS:
-        found = {a: factors(build(a, cell=cell))[0] for a in ASPECTS}
+        n, around, along = {"quad8": (8, 18, 8), "triangle6": (12, 36, 16)}.get(cell, (16, 36, 16))
+        found = {a: factors(build(a, cell=cell, n=n))[0] for a in ASPECTS}
         for aspect, value in found.items():
             f.row(
-                "S-BRYAN", f"k under thrust, a/b = {aspect:g}, 16 across, {cell}", value, known["bryan"][aspect],
-                MESH, CLOSED_FORM, tolerance=abs(value - factors(build(aspect, cell=cell, n=8))[0]),
+                "S-BRYAN", f"k under thrust, a/b = {aspect:g}, {n} across, {cell}", value, known["bryan"][aspect],
+                MESH, CLOSED_FORM, tolerance=abs(value - factors(build(aspect, cell=cell, n=n // 2))[0]),
             )  # fmt: skip
         curves.append(Curve(np.array(list(found)), np.array(list(found.values())), cell, "o"))
         for load in ("shear", "two thrusts", "clamped"):
-            fine, coarse = (factors(build(1.0, load, cell, n))[0] for n in (16, 8))
+            fine, coarse = (factors(build(1.0, load, cell, k))[0] for k in (n, n // 2))
             kind = CLOSED_FORM if load == "two thrusts" else PRINTED
             f.row(
-                "S-PANEL", f"k of a square, {load}, 16 x 16 {cell}", fine, known[load],
+                "S-PANEL", f"k of a square, {load}, {n} x {n} {cell}", fine, known[load],
                 MESH + ("" if kind is CLOSED_FORM else " A unit of the last digit, and shear, 1.4e-4 k of k."), kind,
                 tolerance=abs(fine - coarse) + (0.0 if kind is CLOSED_FORM else 0.01 + 1.4e-4 * known[load] ** 2),
             )  # fmt: skip
-        loads = factors(tube(cell))
-        change = float(np.abs(loads - factors(tube(cell, 18, 8))).max())
+        loads = factors(tube(cell, around, along))
+        change = float(np.abs(loads - factors(tube(cell, around // 2, along // 2))).max())
         for i, (value, exact) in enumerate(zip(loads, known["tube"], strict=True), 1):
             f.row(
-                "S-TUBE", f"load {i} over the classical one, 36 x 16 {cell} on an eighth", value, exact,
+                "S-TUBE", f"load {i} over the classical one, {around} x {along} {cell} on an eighth", value, exact,
                 MESH + "  The three loads lie so close that the largest of their changes counts.", CLOSED_FORM,
                 tolerance=change,
             )  # fmt: skip

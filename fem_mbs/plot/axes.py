@@ -112,13 +112,19 @@ def draw_triad(figure: Figure) -> None:
 
 def hold_labels(figure: Figure, axes: Any, box: np.ndarray, zoom: float) -> None:
     """Make axes in space smaller where a label of theirs would be cut at an edge of the figure."""
-    for _ in range(4):
+    left = 4  # steps by 6 %
+    while left:
         figure.draw_without_rendering()
         labels = [axis.label.get_window_extent() for axis in (axes.xaxis, axes.yaxis, axes.zaxis)]
-        low = min(min(label.x0, label.y0) for label in labels)
-        if low >= 6.0 and max(label.x1 for label in labels) <= figure.bbox.x1:
+        low, right = np.min([label.min for label in labels], axis=0), max(label.x1 for label in labels)
+        if low.min() >= 6.0 and right <= figure.bbox.x1:
             return
-        zoom *= 0.94
+        # labels stand about as far from the middle of the axes as their box is large; each look takes a drawing
+        middle = axes.bbox.get_points().mean(axis=0)
+        share = min(*((middle - 6.0) / (middle - low)), (figure.bbox.x1 - middle[0]) / (right - middle[0]))
+        steps = min(max(1, round(float(np.log(np.clip(share, 0.5, 1.0)) / np.log(0.94)))), left)
+        left -= steps
+        zoom *= 0.94**steps
         axes.set_box_aspect(box.copy(), zoom=zoom)
 
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = [
-    "animate", "draw_deformed", "plot_deformed", "plot_model", "plot_shapes", "rigid_shapes", "shape_pages",
-    "shape_title",
+    "animate", "draw_deformed", "draw_start", "plot_deformed", "plot_model", "plot_shapes", "rigid_shapes",
+    "shape_pages", "shape_title",
 ]  # fmt: skip
 
 _SHAPES = 6  # on a page
@@ -182,13 +182,19 @@ def plot_model(results: Results, path: str | Path, size: tuple[float, float] = (
     `size` is width and height of the figure [inch]. Other arguments and errors are those of `plot_deformed`.
     """
     with style(results):
+        return save_figure(draw_start(results, size), path)
+
+
+def draw_start(results: Results, size: tuple[float, float] = (7.4, 5.0)) -> Figure:
+    """Return the figure that `plot_model` writes; arguments and errors as there."""
+    with style(results):
         stage = Stage(results, _step_with_frames(results, None))
         figure = make_figure(*size)
         stage.set_up(figure, [0], title=results.header["title"], quantity=None, times=False, fit=True)
         stage.draw_frame(0)
         stage.draw_symbols(0, whole=True)
         stage.draw_names(0)
-        return save_figure(figure, path)
+        return figure
 
 
 def _side_by_side(results: Results, stage: Stage, frames: list[int], quantity: Any) -> Figure:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +13,13 @@ import numpy as np
 from fem_mbs.errors import ModelError
 from fem_mbs.plot.axes import plain_numbers
 from fem_mbs.plot.series import thin
+from fem_mbs.plot.style import DPI, save_figure
 from fem_mbs.plot.style import style as figure_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.text import Text
 
     from fem_mbs.model.model import Model
 
@@ -60,12 +62,10 @@ def draw_curves(
     """
     if scale not in ("linear", "log", "loglog"):
         raise ModelError(f'Figure "{title}": scale {scale!r} must be "linear", "log" or "loglog"')
-    from matplotlib.backends.backend_svg import FigureCanvasSVG, RendererSVG
     from matplotlib.figure import Figure
 
     with figure_style():
-        figure = Figure(figsize=size, dpi=72.0)
-        FigureCanvasSVG(figure)
+        figure = Figure(figsize=size)
         axes = figure.add_axes((0.1, 0.14, 0.88, 0.76))
         for abscissa, ordinate, label, style in curves:
             if style not in (*_LINES, "bar"):
@@ -88,31 +88,67 @@ def draw_curves(
             axes.set_xscale("log")
         if equal:
             axes.set_aspect("equal", adjustable="datalim")
-        axes.set_title(title)
+        heading = axes.set_title(title, y=1.0)  # without y each draw would lay the ordinate out once more to find it
         axes.set_xlabel(x)
         axes.set_ylabel(y)
-        if any(label for _, _, label, _ in curves):
-            legend = axes.legend(loc="best", handlelength=1.8, frameon=True, framealpha=0.85, edgecolor="none")
-            legend.set_in_layout(False)
         plain_numbers(axes)
-        text = io.StringIO()
-        width, height = figure.bbox.size
-        renderer = RendererSVG(width, height, text, image_dpi=72, metadata={"Date": None, "Creator": None})
-        _fit(figure, axes, renderer)
-        figure.draw(renderer)
-        renderer.finalize()
+
+        def place(renderer: Any) -> None:
+            _fit(figure, axes, heading, renderer)
+            if any(label for _, _, label, _ in curves):
+                _add_legend(axes, renderer)
+
+        return _svg(figure, place)
+
+
+def _svg(figure: Figure, place: Callable[[Any], None]) -> bytes:
+    """Return a figure as SVG, with its parts where ``place`` puts them: `matplotlib` would draw it once for that."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG, RendererSVG
+
+    FigureCanvasSVG(figure)
+    figure.set_dpi(72.0)
+    text = io.StringIO()
+    width, height = figure.bbox.size
+    renderer = RendererSVG(width, height, text, image_dpi=DPI, metadata={"Date": None, "Creator": None})
+    place(renderer)
+    figure.draw(renderer)
+    renderer.finalize()
     return text.getvalue().encode()
 
 
-def _fit(figure: Figure, axes: Axes, renderer: Any) -> None:
-    """Place axes so that they and their labels fill the figure."""
-    inner, outer = axes.get_position(original=True), axes.get_tightbbox(renderer, for_layout_only=True)
+def _fit_all(figure: Figure, axes: Axes, renderer: Any) -> None:
+    """Place axes of one scale so that they and all that belongs to them fill the figure."""
+    outer = axes.get_tightbbox(renderer, for_layout_only=True)  # (the frame has its final aspect then)
     if outer is None:  # nothing is drawn
         return
-    pad = _MARGIN / np.asarray(figure.bbox.size)
-    low, high = (figure.transFigure.inverted().transform(corner) for corner in (outer.min, outer.max))
-    start = inner.min - low + pad
-    axes.set_position((*start, *(1.0 - pad - (high - inner.max) - start)))
+    frame, size = axes.get_window_extent(), np.asarray(figure.bbox.size)
+    start, end = frame.min - outer.min + _MARGIN, size - (outer.max - frame.max) - _MARGIN
+    axes.set_position((*(start / size), *((end - start) / size)))
+
+
+def _fit(figure: Figure, axes: Axes, heading: Text, renderer: Any) -> None:
+    """Place axes so that they, their labels and the heading fill the figure."""
+    axes.apply_aspect()
+    frame, power = axes.get_window_extent(), axes.yaxis.get_offset_text()
+    outer = [frame, *(axis.get_tightbbox(renderer, for_layout_only=True) for axis in (axes.xaxis, axes.yaxis))]
+    above = max(power.get_window_extent(renderer).ymax - frame.ymax, 0.0) if power.get_text() else 0.0
+    title = heading.get_window_extent(renderer)
+    low = np.min([box.min for box in outer], axis=0)
+    high = np.max([box.max for box in outer], axis=0)
+    high[1] = max(high[1], title.ymax + above)
+    size = np.asarray(figure.bbox.size)
+    start = frame.min - low + _MARGIN
+    end = size - (high - frame.max) - _MARGIN
+    axes.set_position((*(start / size), *((end - start) / size)))
+    heading.set_y(1.0 + above / (end - start)[1])  # over the power of ten of the ordinate
+    axes.apply_aspect()
+
+
+def _add_legend(axes: Axes, renderer: Any) -> None:
+    """Add a legend where it hides the least; the place is sought once here, while "best" seeks it twice per draw."""
+    legend = axes.legend(loc="best", handlelength=1.8, frameon=True, framealpha=0.85, edgecolor="none")
+    corner = legend.get_window_extent(renderer).min
+    legend.set_loc(tuple(axes.transAxes.inverted().transform(corner)))
 
 
 def draw_model(model: Model) -> bytes:
@@ -121,11 +157,18 @@ def draw_model(model: Model) -> bytes:
     Raises:
         ModelError: the model is not complete.
     """
-    from fem_mbs.plot.model import plot_model
+    from fem_mbs.plot.model import draw_start
     from fem_mbs.plot.scene import at_start
 
-    with tempfile.TemporaryDirectory() as folder:
-        return plot_model(at_start(model), Path(folder) / "model.svg", (5.0, 3.4)).read_bytes()
+    with figure_style():
+        figure = draw_start(at_start(model), (5.0, 3.4))
+        axes = figure.axes[0]
+        if axes.name == "3d":
+            with tempfile.TemporaryDirectory() as folder:
+                return save_figure(figure, Path(folder) / "model.svg").read_bytes()
+        figure.set_layout_engine(None)
+        plain_numbers(axes)
+        return _svg(figure, lambda renderer: _fit_all(figure, axes, renderer))
 
 
 def _room(curves: Sequence[tuple[np.ndarray, np.ndarray, str, str]]) -> float:

@@ -108,6 +108,8 @@ _BEGIN, _ASSEMBLE, _UPDATE, _COMMIT = 0, 1, 2, 3
 _ROUND_OFF = 4.0 * 2.0**-52
 _MOST_SETTLING = 10  # number of iterations after which a step no longer waits for this
 _ENOUGH = 0.2  # contraction of the increment, with which factors that cost many solutions are kept
+_CHORD = 0.03  # the same of factors that cost few
+_QUICK = 1e-3  # contraction with which a tangent is kept, though those of late did not serve for two iterations
 _QUARTER = 2.0  # Cayley vector of a quarter of a turn, 2 tan(pi/4)
 
 
@@ -314,6 +316,8 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
         if counter[PHASE] == _BEGIN:
             counter[ITERATION] = 0
             counter[FRESH] = -1
+            if counter[SLOW] == 1:  # a tangent that served the end of a step is not one of the next
+                counter[REFACTOR] = 1
             if (counter[STEP_OFFSET] + counter[STEP]) % 8 == 0:
                 counter[SLOW] = 0  # try chord iterations again
             if counter[RULE_KIND] == STATIC:
@@ -408,9 +412,8 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
                 floor = False
                 counter[REFACTOR] = 1
             # increments that no longer shrink and are just above round-off: nothing more to gain
-            stalled = (
-                last > 0.0 and norm > 0.3 * last and size_x <= 1e3 * real[FLOOR_X] and size_t <= 1e3 * real[FLOOR_T]
-            )
+            moving = size_x > 1e3 * real[FLOOR_X] or size_t > 1e3 * real[FLOOR_T]
+            stalled = last > 0.0 and norm > 0.3 * last and not moving
             # (a tangent formed anew in every iteration is never two iterations old)
             met = rank.flags[G.MODE] == G.PLAIN or constraints_met(system, state, real)
             stalled = stalled and (counter[ITERATION] >= 3 or counter[ITERATION] - counter[FRESH] >= 2)
@@ -426,16 +429,17 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
                 counter[PHASE] = _COMMIT
             elif counter[PATIENT] == 1 and counter[SLOW] == 0:
                 # (near round-off increments shrink no longer, whatever the factors are)
-                moving = size_x > 1e3 * real[FLOOR_X] or size_t > 1e3 * real[FLOOR_T]
                 if moving and last > 0.0 and norm > _ENOUGH * last and counter[ITERATION] - counter[FRESH] >= 2:
                     counter[REFACTOR] = 1
                     if counter[FRESH] >= 0:  # the tangent of this step does not serve well either
                         counter[SLOW] = 1
             else:
-                if last > 0.0 and norm > 0.03 * last and counter[ITERATION] - counter[FRESH] >= 2:
+                if last > 0.0 and norm > _CHORD * last and counter[ITERATION] - counter[FRESH] >= 2:
                     counter[SLOW] = 1
-                if counter[SLOW] == 1 or norm > 1e-2:
-                    # the tangent's error is of the order of the increment
+                # the tangent's error is of the order of the increment; close to the solution the next increment shrinks
+                # by a tangent as well as the last one has
+                quick = last > 0.0 and norm < (_QUICK if moving else _CHORD) * last
+                if norm > 1e-2 or (counter[SLOW] == 1 and not quick):
                     counter[REFACTOR] = 1
         if counter[PHASE] == _COMMIT:
             if counter[RULE_KIND] != STATIC and turned(system, U, counter, real):

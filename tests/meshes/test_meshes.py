@@ -595,6 +595,18 @@ def test_transformed():
     assert np.array_equal(moved.lines("rod"), mesh.lines("rod"))
     assert moved.set_names == mesh.set_names
     assert mesh.points[3].tolist() == [2, 1, 0]
+    assert mesh.transformed() is mesh  # which cannot be changed
+
+
+def test_sets_are_ascending_and_hold_what_is_given_twice_once():
+    mesh = Mesh(
+        [[0, 0], [1, 0], [2, 0], [3, 0]],
+        [CellBlock("line2", [[0, 1], [1, 2], [2, 3]])],
+        node_sets={"a": [3, 1, 2], "b": [0, 2, 2], "c": [1, 3], "d": [2, 2]},
+        cell_sets={"e": [(0, [2, 0])], "f": [(0, [1, 2]), (0, [0, 1])]},
+    )
+    assert {k: v.tolist() for k, v in mesh.node_sets.items()} == {"a": [1, 2, 3], "b": [0, 2], "c": [1, 3], "d": [2]}
+    assert [mesh.cells_of(name, 1)[0][1].tolist() for name in "ef"] == [[0, 2], [0, 1, 2]]
 
 
 # ---- generators and writer -------------------------------------------------------------------------------------------

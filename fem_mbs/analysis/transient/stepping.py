@@ -46,6 +46,8 @@ _LINEAR_TOLERANCE = 1e-12
 _LONG_TURN = 1.0
 _ROUND_OFF = 8.0 * 2.0**-52  # of coordinates, over the model's size
 _CHUNK_SECONDS = 0.2
+#: Steps in which increments are not extrapolated after a step that converged from its velocities alone.
+_BY_VELOCITY = 8
 #: Kinds of rules in the compiled loop.
 _LOOPS = {MIDPOINT: S.MIDPOINT, NEWMARK: S.NEWMARK, EXPLICIT: S.EXPLICIT, CHAIN: S.CHAIN}
 _CHUNK_BYTES = 32e6
@@ -111,6 +113,7 @@ class Stepping:
         self.works = np.zeros(3)
         self.initial_energy: float | None = None
         self.halved_steps = self.turned_steps = 0
+        self.by_velocity = 0  # steps to come whose first guess is that by velocities
         self.watcher = Watcher(compiled)
         self._lengths = compiled.driven_lengths()
         self.redundancy = Redundancy(compiled)
@@ -486,6 +489,8 @@ class Stepping:
         )  # fmt: skip
 
     def _chunk(self, n: int, funs: np.ndarray | None = None):
+        if self.by_velocity:
+            n = min(n, self.by_velocity)
         number = self.step + np.arange(n)
         times = self.time(number), self.time(number + 0.5), self.time(number + 1)
         t1 = times[2]
@@ -496,9 +501,11 @@ class Stepping:
         c = self.counter
         c[S.STEP], c[S.N_FRAMES], c[S.STEP_OFFSET] = 0, 0, self.step
         c[S.FRAME_EVERY] = self.frame_every
+        c[S.PREDICTOR] = PREDICTORS["velocity" if self.by_velocity else self.settings.predictor]
         self._ends = t1
         problem = self._advance(output, self.ctl, funs, times)
         done = int(c[S.STEP])
+        self.by_velocity = max(self.by_velocity - done, 0)
         chunk = self.take(output, done, t1) if done else None
         self.step += done
         return done, chunk, problem
@@ -658,6 +665,8 @@ class Stepping:
                     self._look_again(self.evaluate(*[t[-1:]] * 3)[0])
                     if redundancy.mode == first:
                         redundancy.use(mode)  # what has just failed is not tried again
+                if predictor == "velocity" and parts == 1:
+                    self.by_velocity = _BY_VELOCITY
                 self.step += 1
                 self.halved_steps += parts > 1
                 self.turned_steps += far and parts > 1
@@ -723,6 +732,7 @@ class Stepping:
             "initial_energy": np.float64(self.initial_energy),
             "history": self.counter[[S.HISTORY, S.SLOW]].copy(),
             "halved_steps": np.int64(self.halved_steps),
+            "by_velocity": np.int64(self.by_velocity),
             "turned": np.array([self.turned_steps, self.real[S.TURN]]),
             "memory": self.memory.copy(),
             "recent": self.alternation.recent.copy(),
@@ -745,6 +755,7 @@ class Stepping:
         self.counter[[S.HISTORY, S.SLOW]] = data["history"]
         self.counter[S.REFACTOR] = 1
         self.halved_steps = int(data["halved_steps"])
+        self.by_velocity = int(data.get("by_velocity", 0))  # points of earlier versions have none
         self.turned_steps, self.real[S.TURN] = int(data["turned"][0]), float(data["turned"][1])
         self.memory[:] = data.get("memory", 0.0)  # points of earlier versions have none
         self.alternation.recent = np.array(data["recent"])
