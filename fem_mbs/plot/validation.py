@@ -102,7 +102,7 @@ def draw_curves(
 
 
 def _svg(figure: Figure, place: Callable[[Any], None]) -> bytes:
-    """Return a figure as SVG, with its parts where ``place`` puts them: `matplotlib` would draw it once for that."""
+    """Return a figure as SVG after ``place`` has laid it out; a layout engine would draw the whole figure once more."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG, RendererSVG
 
     FigureCanvasSVG(figure)
@@ -117,7 +117,7 @@ def _svg(figure: Figure, place: Callable[[Any], None]) -> bytes:
 
 
 def _fit_all(figure: Figure, axes: Axes, renderer: Any) -> None:
-    """Place axes of one scale so that they and all that belongs to them fill the figure."""
+    """Place axes of equal scales so that they, their labels and all that is drawn in them fill the figure."""
     outer = axes.get_tightbbox(renderer, for_layout_only=True)  # (the frame has its final aspect then)
     if outer is None:  # nothing is drawn
         return

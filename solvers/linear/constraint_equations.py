@@ -4,7 +4,7 @@
     K_red = T^T K T,   M_red = T^T M T,   f_red = T^T (f - K u0)
 
 Each equation gives one *dependent* dof, its preferred one (the first term of an *EQUATION, the nodes of a rigid body,
-the slave side of a tie) or one that is chosen, as where other equations leave next to nothing of the preferred one.
+the slave side of a tie) or one that is chosen, for instance where other equations nearly cancel the preferred one.
 With the pivots scaled to one the dependent dofs obey
 (I + N) u_d = b - A_f u_f, where N says which equations use dependent dofs of others.  Strongly connected groups of N
 (Tarjan 1972, doi:10.1137/0201010) are cycles, which are solved jointly; what is left is a chain, N is nilpotent, and
@@ -44,8 +44,8 @@ _PIVOT = 0.1
 _DUST = 1e-15
 #: Joint solution of cycles: their longest, and the smallest singular value over the largest.
 _CYCLE, _REGULAR = 200, 1e-7
-#: Growth of a pivot's reciprocal by the other equations, from which on another dof becomes dependent: matrices T^T K T
-#: would lose as many digits twice.  It does not depend on units.
+#: The preferred dof of an equation is replaced if the other equations divide its coefficient by more than this:
+#: T grows by the factor, and matrices T^T K T lose twice as many digits.  The factor does not depend on units.
 _GROWTH = 100.0
 #: Equations left to Q R at a time, and rounds of substitution before.
 _DENSE, _ROUNDS = 1200, 2

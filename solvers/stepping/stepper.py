@@ -107,9 +107,10 @@ PLACE, JUDGE = 2, 3
 _BEGIN, _ASSEMBLE, _UPDATE, _COMMIT = 0, 1, 2, 3
 _ROUND_OFF = 4.0 * 2.0**-52
 _MOST_SETTLING = 10  # number of iterations after which a step no longer waits for this
-_ENOUGH = 0.2  # contraction of the increment, with which factors that cost many solutions are kept
-_CHORD = 0.03  # the same of factors that cost few
-_QUICK = 1e-3  # contraction with which a tangent is kept, though those of late did not serve for two iterations
+# A tangent is kept for the next iteration if the increment has shrunk to this share of the last one:
+_ENOUGH = 0.2  # where a factorisation costs as much as many solutions
+_CHORD = 0.03  # where it costs as much as few
+_QUICK = 1e-3  # where a tangent of these steps did not serve for two iterations (SLOW)
 _QUARTER = 2.0  # Cayley vector of a quarter of a turn, 2 tan(pi/4)
 
 
@@ -316,7 +317,7 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
         if counter[PHASE] == _BEGIN:
             counter[ITERATION] = 0
             counter[FRESH] = -1
-            if counter[SLOW] == 1:  # a tangent that served the end of a step is not one of the next
+            if counter[SLOW] == 1:  # the tangent kept at the end of a step is too old for the next
                 counter[REFACTOR] = 1
             if (counter[STEP_OFFSET] + counter[STEP]) % 8 == 0:
                 counter[SLOW] = 0  # try chord iterations again
@@ -436,8 +437,8 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
             else:
                 if last > 0.0 and norm > _CHORD * last and counter[ITERATION] - counter[FRESH] >= 2:
                     counter[SLOW] = 1
-                # the tangent's error is of the order of the increment; close to the solution the next increment shrinks
-                # by a tangent as well as the last one has
+                # the tangent's error is of the order of the increment; close to the solution the same tangent shrinks
+                # the next increment as much as it has shrunk the last one
                 quick = last > 0.0 and norm < (_QUICK if moving else _CHORD) * last
                 if norm > 1e-2 or (counter[SLOW] == 1 and not quick):
                     counter[REFACTOR] = 1

@@ -103,7 +103,6 @@ def test_vtu_points_have_three_coordinates(tmp_path):
 OUTPUT = """
 import sys
 from fem_mbs.cli.commands.streams import lasting_streams
-from fem_mbs.decks.nastran.run import convert
 with lasting_streams() as lost:
     for k in range(20000):
         print("\\u00e9 line", k)

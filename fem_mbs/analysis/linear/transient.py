@@ -36,7 +36,7 @@ from fem_mbs.units import unit_of
 __all__ = ["LinearTransient"]
 
 _SYMMETRIC = 1e-12  # difference of opposite entries, over the largest, that rounding leaves
-_STAYS = 1e-9  # jump of what is prescribed, over the largest displacement, that is one
+_STAYS = 1e-9  # difference from what is prescribed, over the largest motion, below which nothing jumps
 Take = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
 
 
@@ -220,11 +220,12 @@ class LinearTransient:
         return self._first_acceleration(self.D @ self.v + self.K @ self.u - f, at), f, wanted
 
     def _jump(self, t0: float, wanted: np.ndarray, rate: np.ndarray) -> None:
-        """Take what is prescribed to its displacements and rates (first,) at once, the rest as its inertia lets it.
+        """Set displacements and velocities of the start, with the prescribed ones ``wanted`` and ``rate`` (first,).
 
-        min (u - u*).M (u - u*), the limit of a fast movement, and the same of velocities where more than nodes by
-        themselves is prescribed.  The rest would otherwise stay or go along as the choice of the independent dofs has
-        it.
+        What is prescribed jumps.  The other displacements u are next to those before, u*, by the mass:
+        min (u - u*).M (u - u*), the limit of a fast movement.  Without this the choice of the independent dofs would
+        decide whether they stay or go along.  Velocities follow the same rule, unless supports and motions hold nodes
+        alone: then the free nodes keep the velocities that they were given.
         """
         if t0 > 0.0 and self._away(self.u, wanted) is not None:
             self.warnings = [
@@ -233,20 +234,20 @@ class LinearTransient:
                 "once; name the step before as start, or let the functions begin at zero",
             ]
         self.u, moves = self._taken(self.u, wanted), self._away(self.v, rate)
-        held = ~self.linear.system.movable[: self.first]
-        if moves is None or np.abs(moves[~held]).max(initial=0.0) <= _STAYS * np.abs(moves).max():
-            # of nodes that nothing ties to those that are held velocities are as given
+        movable = self.linear.system.movable[: self.first]
+        if moves is None or np.abs(moves[movable]).max(initial=0.0) <= _STAYS * np.abs(moves).max():
+            # only dofs that are held depart from what is prescribed; the others keep their velocities
             self.v = self.T @ self.v[self.linear.elimination.free] + rate
         else:
             self.v = self._taken(self.v, rate)
 
     def _taken(self, old: np.ndarray, to: np.ndarray) -> np.ndarray:
-        """Return motions (first,) with those that are prescribed, next to old ones by the mass."""
+        """Return the motions (first,) with the prescribed ones ``to`` that are next to the ``old`` ones by the mass."""
         new, gap = self.T @ old[self.linear.elimination.free] + to, self._away(old, to)
         return new if gap is None else new + self.T @ self._inertial(self.T.T @ (self.M @ gap))
 
     def _away(self, old: np.ndarray, to: np.ndarray) -> np.ndarray | None:
-        """Return by how much motions (first,) depart from those that are prescribed, else None."""
+        """Return by how much ``old`` motions (first,) differ from the prescribed ones ``to``; None if they do not."""
         gap = old - self.T @ old[self.linear.elimination.free] - to
         size = max(np.abs(a).max(initial=0.0) for a in (old, to))
         return gap if np.abs(gap).max(initial=0.0) > _STAYS * size else None

@@ -428,7 +428,7 @@ def _lost(rows: np.ndarray) -> np.ndarray:
     lost = size[:, 0] <= _LOST * size.max(initial=0.0)
     if not lost.any():
         U, values, _ = np.linalg.svd(rows / size, full_matrices=False)
-        # all of the null space: one vector of several is arbitrary
+        # rows that take part in the null space; a single vector of a space of several would be arbitrary
         lost = np.linalg.norm(U[:, values <= _LOST * values[0]], axis=1) > 0.1
         lost |= rows.shape[0] > rows.shape[1]
     return lost
