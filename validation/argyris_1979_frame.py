@@ -56,8 +56,8 @@ def build(n: int = 10, sense: float = 1.0, strains: str = "exact") -> Model:
 def branch(sense: float, places) -> np.ndarray:
     """Return loads of the perfect frame at lateral displacements ``places`` of its end, by the exact beam.
 
-    It gets 95 % of the critical load with a small lateral force; from there on the displacement is given, the load is
-    unknown, and the lateral force goes back to zero on the way to the first place.
+    The load first rises to 95 % of the critical one, beside a small lateral force.  From there on the displacement is
+    given and the load is unknown; the lateral force falls to zero on the way to the first place.
     """
     corner = 1e-7 * LEG
     flexibility = np.diag([1.0 / EA, 0.0, 0.0, 1.0 / GJ, 1.0 / EIY, 1.0 / EIZ])
@@ -138,7 +138,7 @@ def check(f: Findings) -> None:
         linear = min(x for x in solve(model).steps[0].summary["load_factors"] if x > 0.0)
         f.row(
             "B-FRAME", f"linear buckling {name}, 40 elements", linear, exact,
-            "Linear buckling leaves out the rotation in the plane before it: (EIy + GJ)/EIz = 1e-3.",
+            "Linear buckling leaves out that the frame bends in its plane before: (EIy + GJ)/EIz = 1e-3.",
             INDEPENDENT, relative=(EIY + GJ) / EIZ,
         )  # fmt: skip
     curves, found = [], []

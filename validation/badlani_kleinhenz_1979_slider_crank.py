@@ -225,7 +225,8 @@ def check(f: Findings) -> None:
     straight = np.abs([pinned_beam(angle, bent=False)[:2] for angle in angles])
     bend = float(np.abs(expected / straight - 1.0).max())
     why = (
-        "The pinned beam holds the leading part of what the bend of the rod changes; the row allows for as much again."
+        "The pinned beam contains the bend of the rod to leading order; the row allows the largest change that the "
+        "bend makes in it."
     )
     rest = reference()["at rest"]
     for k in range(2):

@@ -117,8 +117,10 @@ def clamped(circles: int) -> float:
 
 
 def annular(inner: float, outer: float) -> float:
-    """Return the lowest frequency [Hz] without nodal diameters of a plate with a free inside, supported outside:
-    w = a J_0 + b Y_0 + c I_0 + d K_0 of k r, 5 mm of aluminium."""
+    """Return the lowest frequency [Hz] without nodal diameters of a plate of 5 mm, free inside and supported outside.
+
+    The deflection is w = a J_0 + b Y_0 + c I_0 + d K_0 of k r.
+    """
     nu = 0.3
 
     def determinant(k: float) -> float:
@@ -165,17 +167,19 @@ def _lines(f: Findings) -> None:
         lumped = ((2 * k + 1) * np.pi / 120.0) ** 2 / 24.0
         exact = (2 * k + 1) / 120.0 * np.sqrt(coefficient * G / rho)
         f.row("B-TAUT-STRING", f"frequency {k + 1} of a shear beam [Hz]", found, exact,
-              "60 lumped masses: (k h)^2/24, and as much again", CLOSED_FORM, relative=2.0 * lumped)  # fmt: skip
+              "twice the error of 60 lumped masses, (k h)^2/24", CLOSED_FORM, relative=2.0 * lumped)  # fmt: skip
         if not k:
             f.digits("B-TAUT-STRING", "frequency 1 of a shear beam, as printed [Hz]", found, known["tube"],
                      source("shear beams", 202), error=lumped, why="60 lumped masses, (pi/120)^2/24")  # fmt: skip
 
 
 def _plates(f: Findings) -> None:
-    """Plates are modelled a hundredth as thick, and their frequencies, which go with the thickness, are scaled back:
-    shear and rotary inertia, which formulas leave out, then change 1e-4 of (k h)^2."""
+    """Add rows of plates that are modelled a hundredth as thick; their frequencies are multiplied by a hundred.
+
+    The formulas leave out shear and rotary inertia, which change frequencies by parts of (k h)^2: 1e-4 of that here.
+    """
     known = reference()
-    why = "A third of the change from 6 to 12 cells, quadratic ones, to the radius."
+    why = "A third of the change from 6 to 12 quadratic cells to the radius."
     for sides in known["supported"]:
         coarse, found = (100.0 * modes(build(3.0, 0.0005, "supported", sides, n), 1)[0] for n in (6, 12))
         diameters = sides.count("skew")
@@ -201,8 +205,10 @@ def _plates(f: Findings) -> None:
         100.0 * modes(held(shell(square(place, int(n), int(n), "quad8"), 70000.0, 0.3, 0.05, 2.7e-9), "supported",
                            ("symmetric", "symmetric"), "bottom", "top", "right"), 1)[0] for n in meshes
     ])  # fmt: skip
-    f.row("S-ROUND", "first frequency of an annular plate [Hz]", values[-1], annular(185.0, 500.0),
-          "A third of the change from 4 to 8 cells, quadratic ones, to either side.", CLOSED_FORM,
+    exact = annular(185.0, 500.0)
+    f.row("S-ROUND", "first frequency of an annular plate [Hz]", values[-1], exact,
+          "A third of the change from 4 to 8 quadratic cells to either side.", CLOSED_FORM,
           tolerance=abs(values[2] - values[1]) / 3.0)  # fmt: skip
     f.figure("Annular plate", [Curve(1.0 / meshes, values, "fem-mbs", "o-"),
-             published("Blevins (1979)", 0.0, known["annular"])], "1/elements", "Frequency [Hz]")  # fmt: skip
+             published("Blevins (1979)", 0.0, known["annular"]), Curve(np.zeros(1), np.array([exact]),
+             "Bessel functions", "o")], "1/elements", "Frequency [Hz]")  # fmt: skip

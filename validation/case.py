@@ -39,6 +39,7 @@ __all__ = [
     "extrapolated",
     "good_pairs",
     "interpolated_extreme",
+    "limit_of",
     "published",
     "published_level",
     "total_energy",
@@ -162,17 +163,15 @@ class Findings:
         error: float = 0.0,
         why: str = "",
     ) -> None:
-        """Add a row for the limit of the values (m,) of m >= 2 meshes or steps, each ``ratio`` times as fine as the one
-        before, by `extrapolated`.
+        """Add a row for the limit of the values (m,) of m >= 2 meshes or steps, by `limit_of`.
 
-        The tolerance is twice the distance that the limit moves by without the coarsest of them, 1e-12 of the largest
-        value for round-off, and ``error``, relative to the reference, for the reason ``why``.  The reference has no
-        part in the former two.
+        The tolerance is the sum of three parts: twice the distance by which the coarsest mesh moves the limit, 1e-12 of
+        the largest value for round-off, and ``error``, relative to the reference, for the reason ``why``.  The first
+        two do not depend on the reference.
         """
-        limit = float(extrapolated(values, ratio, order))
-        moved = abs(limit - float(extrapolated(values[1:], ratio, order)))
+        limit, moved = (float(x) for x in limit_of(values, ratio, order))
         left = 2.0 * moved + 1e-12 * float(np.abs(values).max())
-        reason = f"twice what the limit of {len(values)} meshes or steps moves by without the coarsest"
+        reason = f"twice the change of the limit by the coarsest of {len(values)} meshes or steps"
         reason += f", and {error:g} of the number: {why}" if error else ""
         self.row(case, quantity, limit, reference, reason, kind, tolerance=left + error * abs(reference))
 
@@ -268,14 +267,22 @@ def interpolated_extreme(t: np.ndarray, u: np.ndarray, best: Callable = np.argmi
 
 
 def extrapolated(values, ratio: float, order: int = 2) -> np.ndarray:
-    """Return the limit of values (m, ...) of m meshes, each ``ratio`` times as fine as the one before: Romberg's
-    scheme, which takes out errors in h^p, h^(p + 2) ... of m - 1 terms, p being the ``order``."""
+    """Return the limit of values (m, ...) of m meshes, each ``ratio`` times as fine as the one before.
+
+    Romberg's scheme takes out m - 1 terms of the error: h^p, h^(p + 2) ..., where p is the ``order``.
+    """
     rows = list(np.asarray(values, float))
     power = ratio ** (order - 2)
     while len(rows) > 1:
         power *= ratio**2
         rows = [b + (b - a) / (power - 1.0) for a, b in pairwise(rows)]
     return rows[0]
+
+
+def limit_of(values, ratio: float = 2.0, order: int = 2) -> tuple[np.ndarray, np.ndarray]:
+    """Return the limit of values (m, ...) of m >= 2 meshes by `extrapolated`, and how far the coarsest one moves it."""
+    limit = extrapolated(values, ratio, order)
+    return limit, np.abs(limit - extrapolated(values[1:], ratio, order))
 
 
 def good_pairs(f: Findings, case: str, label: str, *summaries: Mapping) -> None:

@@ -23,8 +23,8 @@ CAPABILITY = "rotors"
 CASES = {"B-SPEED-BEARINGS": "frequencies and damping of a rotor on bearings that change with the speed"}
 
 DEVIATIONS = (
-    "Code_Aster, V2.02.129: its shear coefficients are Cowper's for nu = 0, 6/7 of the solid shaft; with those for "
-    "nu = .3 frequencies differ by up to 2 %.",
+    "Code_Aster, V2.02.129, does not print its shear coefficients; its frequencies are those with Cowper's "
+    "coefficients for nu = 0, 6/7 of a solid shaft, and differ by up to 2 % from those for nu = .3.",
 )
 
 AXIS = (0.0, 0.0, 1.0)
@@ -62,7 +62,7 @@ def build(refined: int = 1) -> Model:
     for k, (outer, bore, _) in enumerate(PIECES):
         area, inertia = np.pi * (outer**2 - bore**2) / 4.0, np.pi * (outer**4 - bore**4) / 64.0
         E, G, density, a = 200e9, 200e9 / 2.6, 7800.0, bore / outer
-        # the coefficient by which Code_Aster agrees: Cowper's of a tube for nu = 0
+        # Cowper's coefficient of a tube for nu = 0, see the deviations
         shear = 6.0 * (1.0 + a * a) ** 2 / (7.0 * (1.0 + a * a) ** 2 + 20.0 * a * a)
         model.section(f"piece {k}", "stiffness", EA=E * area, GA=shear * G * area, EI=E * inertia, GJ=2.0 * G * inertia,
                       rhoA=density * area, rhoI=density * inertia)  # fmt: skip
@@ -123,7 +123,7 @@ def check(f: Findings) -> None:
     for speed, rows in reference().items():
         meshes = [modes(speed, summaries, refined) for refined in (1, 3)]
         table = np.array([[_nearest(found, *row) for row in rows] for found in meshes])
-        # the mesh is that of the reference: what it leaves in the worst of the modes
+        # both programs have this mesh; the row allows what it leaves in the worst of the modes
         left = np.abs(table[0] / table[1] - 1.0).max(axis=0)
         why = "The largest change of one of these modes if elements are a third as long."
         for k, known in enumerate(rows):

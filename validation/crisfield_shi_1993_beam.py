@@ -26,6 +26,11 @@ from fem_mbs.validation.kinds import RECOMPUTED
 CAPABILITY = "integration"
 CASES = {"C14": "energy, angular momentum and drift of the chord rotation of five variants"}
 
+DEVIATIONS = (
+    'The drift of the chord rotation of the variant "mean B, rotation by eq. 35" with h = .2 s is .40 in the '
+    "recomputation and .388 here; no row compares these.",
+)
+
 LENGTH, EA, EI, N = 10.0, 1e4, 500.0, 4
 RULES = {
     "exact": "exact rule",
@@ -59,8 +64,10 @@ def build(h: float = 0.05, rule: Any = "exact", duration: float = 10.0, **option
 
 
 def reference() -> dict:
-    """Return energy drift, angular momentum drift, drift of alpha [rad] at h = 0.05, 0.1, 0.2, as recomputed; None:
-    exact."""
+    """Return drifts of energy, angular momentum and alpha [rad] at h = 0.05, 0.1, 0.2, as recomputed.
+
+    None: there is no drift.  An empty text: not compared, see the deviations.
+    """
     return {
         "exact": (None, None, None),
         "accumulated": (None, ("1.5e-4", "5.9e-4", "2.3e-3"), ("0.034", "0.13", "")),
@@ -127,9 +134,8 @@ def check(f: Findings) -> None:
                         "the tangents of half angles too.",
                         RECOMPUTED,
                     )
-                else:
-                    if drifts[k]:  # that of the rotation at h = 0.2 s, .388, is .40 by another program
-                        f.digits("C14", quantity, value, drifts[k], RECOMPUTED)
+                elif drifts[k]:
+                    f.digits("C14", quantity, value, drifts[k], RECOMPUTED)
             if h == 0.1:
                 steps[label] = step
                 error = np.abs(step.series["angular momentum"][:, 0] / step.series["angular momentum"][0, 0] - 1.0)

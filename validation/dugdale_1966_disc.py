@@ -63,8 +63,11 @@ def reference() -> dict[str, float]:
 
 
 def ritz(diameters: int, terms: int = 10) -> float:
-    """Return the speed [rpm] at which the wave stands still, by w = (r - a)^2 P_i(r) cos n t: bending, and the membrane
-    stresses of the rotation, by which u = A r + B/r - (1 - nu^2) rho r^3/(8 E), u(a) = 0, no stress at the rim."""
+    """Return the speed [rpm] at which the wave stands still, by Ritz's method with w = (r - a)^2 P_i(r) cos n t.
+
+    The stiffness is that of bending and of the membrane stresses of the rotation.  These follow from
+    u = A r + B/r - (1 - nu^2) rho Omega^2 r^3/(8 E), u(a) = 0, and no stress at the rim; Omega = 1 rad/s here.
+    """
     a, b, h, n = 3.0 * INCH, 12.0 * INCH, 0.12 * INCH, diameters
     E, nu, density = 2.03e11, 0.3, 7850.0
     x, weights = np.polynomial.legendre.leggauss(2 * terms + 20)
@@ -104,7 +107,7 @@ def frequency(speed: float, diameters: int, cells: int = 4) -> float:
 
 
 def check(f: Findings) -> None:
-    curves = []
+    curves, exact = [], []
     speeds = np.array((0.0, 2000.0, 4000.0)) * RPM
     for n in (2, 3, 4):
         found = []
@@ -116,10 +119,12 @@ def check(f: Findings) -> None:
             )
         fine = np.linspace(0.0, 4000.0, 41) * RPM
         curves.append(Curve(fine / RPM, np.sqrt(np.polyval(squares, fine**2)) / RPM - n * fine / RPM, f"{n} diameters"))
+        exact.append(ritz(n))
         f.row(
-            "S-SAW", f"speed at which the wave of {n} diameters stands still [rpm]", found[1], ritz(n),
+            "S-SAW", f"speed at which the wave of {n} diameters stands still [rpm]", found[1], exact[-1],
             "The change from 4 x 4 to 6 x 6 quadratic cells of a quarter.", INDEPENDENT,
             tolerance=abs(found[1] - found[0]),
         )  # fmt: skip
     curves.append(published("Dugdale (1966)", reference()["critical"], 0.0))
+    curves.append(Curve(np.array(exact), np.zeros(3), "Ritz", "o"))
     f.figure("Backward waves in space", curves, "Speed [rpm]", "Frequency [1/min]")

@@ -99,8 +99,8 @@ def reference(mu: float = 0.3) -> dict:
     return {"thin cable": float(np.exp(mu * np.pi)), "ratio": float(np.exp(mu * np.pi * DRUM / (DRUM + CABLE)))}
 
 
-#: Why ratios differ from Euler's: straight parts, and the creep of what sticks.
-CHANGE = "The change from 16 to 32 parts, which errors of the parts fall with."
+#: Parts are straight, and parts that stick creep: both errors fall with the length of the parts.
+CHANGE = "The change from 16 to 32 parts; errors fall with the length of the parts."
 
 
 def check(f: Findings) -> None:

@@ -26,7 +26,7 @@ import numpy as np
 from scipy.linalg import expm
 
 from fem_mbs import Model, linearise, solve
-from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error, extrapolated
+from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error, limit_of
 from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT, PROPERTY
 
 CAPABILITY = "actuators"
@@ -121,11 +121,10 @@ def check(f: Findings) -> None:
     curves.append(Curve(way.t, way.values[:, 0], "actuator"))
     t = way.t[::100]
     curves.append(Curve(t, np.array([step_response(x)[0] for x in t]), "matrix exponential", style="o"))
-    limit = extrapolated(found, 2.0)
-    left = np.abs(limit - extrapolated(found[1:], 2.0))
+    limit, left = limit_of(found)
     for k, name in enumerate(("way after the step [m]", "pressure after the step [Pa]")):
         f.row("B-ACTUATOR", f"{name}, h -> 0", limit[k], exact[k],
-              "The matrix exponential is exact; the longest step changes the limit by so much.", CLOSED_FORM,
+              "The matrix exponential is exact; the longest step changes the limit by the tolerance.", CLOSED_FORM,
               tolerance=left[k])  # fmt: skip
     errors = np.abs(np.array(found)[:, 0] - exact[0])
     order = float(np.log2(errors[1] / errors[2]))

@@ -20,7 +20,7 @@ import numpy as np
 import scipy.linalg
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings, extrapolated, published
+from fem_mbs.validation.case import Curve, Findings, limit_of, published
 from fem_mbs.validation.chebyshev import differentiation
 from fem_mbs.validation.kinds import INDEPENDENT, PROPERTY, quoted
 
@@ -105,14 +105,12 @@ def check(f: Findings) -> None:
     for load, start in (("uniform", (38.0, 39.5)), ("linear", (145.0, 149.0))):
         exact, frequency = meeting(lambda q, load=load: squares(load, q), *start)
         meshes = np.array([meeting(lambda q, load=load, n=n: modes(load, q, n), *start) for n in MESHES])
-        found, own = extrapolated(meshes, 2.0)
-        errors = np.abs(extrapolated(meshes, 2.0) - extrapolated(meshes[1:], 2.0))
-        for what, value, true, error in (
-            ("load", found, exact, errors[0]), ("frequency", own, frequency, errors[1])
-        ):  # fmt: skip
+        limit, moved = limit_of(meshes)
+        found = limit[0]
+        for what, value, true, error in zip(("load", "frequency"), limit, (exact, frequency), moved, strict=True):
             f.row(
                 "B-LEIPHOLZ", f"{what} at which two modes meet, {load}, limit of 10 to 40 elements", value, true,
-                "What the coarsest mesh changes in the limit.", INDEPENDENT, tolerance=error,
+                "The change of the limit by the coarsest mesh.", INDEPENDENT, tolerance=error,
             )  # fmt: skip
         if load == "linear":
             errors = np.abs(meshes[:, 0] - exact)
@@ -122,16 +120,16 @@ def check(f: Findings) -> None:
         if load in reference():
             f.digits("B-LEIPHOLZ", f"load at which two modes meet, {load}", found, reference()[load],
                      quoted("Leipholz (1962)"))  # fmt: skip
-        # the limit moves with the mesh, and growth with the root of what is beyond it
+        # growth goes with the root of the distance to the limit of the same mesh
         coarse, fine = (
             _growth(modes(load, 1.02 * float(q), n)) for n, q in zip(MESHES[1:], meshes[1:, 0], strict=True)
         )
         f.row("B-LEIPHOLZ", f"growth at 1.02 of the load, {load}, 40 elements [1/s]", fine,
-              _growth(squares(load, 1.02 * exact)), "What twice as many elements change.", INDEPENDENT,
+              _growth(squares(load, 1.02 * exact)), "The change from half as many elements.", INDEPENDENT,
               tolerance=abs(fine - coarse))  # fmt: skip
         q = np.linspace(0.2, 0.99, 5) * exact
         frequencies = np.array([np.sort(np.sqrt(modes(load, float(v)).real)) for v in q])
         curves += [Curve(q / exact, frequencies[:, k], f"{load}, mode {k + 1}", "o-") for k in range(2)]
         if load == "uniform":
-            curves.append(published("Leipholz (1962)", 40.05 / exact, own))
+            curves.append(published("Leipholz (1962)", 40.05 / exact, limit[1]))
     f.figure("Frequencies against the load", curves, "Load over that of flutter", "[rad/s]")

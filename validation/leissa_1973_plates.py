@@ -123,7 +123,8 @@ def _lines(length: float, start: bool, end: bool, degree: int) -> tuple[np.ndarr
 def check(f: Findings) -> None:
     lowest = []
     for sides in SUPPORTS:
-        # longer cells than the plate is thick do not resolve its layers at free sides, and have no order there
+        # cells are not longer than twice the thickness: coarser ones do not resolve the boundary layer of shear at free
+        # sides, and their errors have no order
         coarse, fine = (by_shells(sides, 1.5, 0.1, n) for n in (5, 10))
         exact = by_ritz(sides, 1.5, 0.1)
         for k in range(COUNT):

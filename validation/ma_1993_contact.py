@@ -218,7 +218,7 @@ def _spheres(f: Findings) -> None:
                     2.0 * RESTITUTION * SPEED,
                     "two digits",
                     5e-3,
-                    0.21 * left,
+                    2.0 * RESTITUTION * SPEED * left,
                 ),
                 ("duration with indentation [s]", time, 130e-6, known["indented"], "two digits", 5e-6, 2.0 * h),
                 ("largest force [N]", force.max(), 336.0, known["force"], data, rounded, known["force"] * left),

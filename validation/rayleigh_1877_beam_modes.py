@@ -46,8 +46,7 @@ def build(ends: str = "clamped", n: int = 16, strains: str = "exact", count: int
 
 
 def reference() -> dict:
-    """Return circular frequencies of bending in the soft and in the stiff plane, merged and sorted, and the numbers of
-    their waves: (n, 2)."""
+    """Return circular frequencies and wave numbers (n, 2) of bending in both planes, sorted by the frequency."""
     found = {}
     for ends, (sign, brackets) in BRACKETS.items():
         roots = [brentq(lambda x, s=sign: np.cos(x) + s / np.cosh(x), a, b, xtol=1e-13) for a, b in brackets]
@@ -82,7 +81,7 @@ def check(f: Findings) -> None:
             for k in range(4):
                 f.row(
                     "B-MODES", f"circular frequency {k + 1}, {label}, 16 elements", w[k], exact[k],
-                    "(b h)^4/1440 of cubic elements of the length h, b the number of waves, and rotary inertia.",
+                    "(b h)^4/1440 of cubic elements of the length h, b the wave number, and rotary inertia.",
                     CLOSED_FORM, relative=mesh_error(waves[k], 16) + 0.5 * ROTARY * waves[k] ** 2,
                 )  # fmt: skip
             f.zero(
@@ -106,7 +105,7 @@ def check(f: Findings) -> None:
             f"its error with 2 elements, {strains} strains",
             errors[0],
             mesh_error(waves, 2),
-            "(b h)^4/1440 of cubic elements of the length h, b the number of waves.",
+            "(b h)^4/1440 of cubic elements of the length h, b the wave number.",
             CLOSED_FORM,
         )
     f.figure("Error of the first frequency", curves, "Element length / L", "Relative error", "", "loglog")

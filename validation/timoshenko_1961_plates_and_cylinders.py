@@ -33,7 +33,7 @@ CASES = {
 E, H = 200e9, 0.01
 RADIUS, LENGTH = 1.0, 0.8
 ASPECTS = (0.7, 1.0, 1.5, 2.0, 3.0)
-MESH = "The error falls by half at least when elements halve, so that it is less than what halving changes."
+MESH = "The change from elements twice as large: errors are of the first order at least."
 PRINTED = printed("Timoshenko and Gere (1961), chapter 9")
 
 
@@ -94,8 +94,10 @@ def reference() -> dict:
 
 
 def softer(m: int, aspect: float) -> float:
-    """Return by what shear divides the load of a plate of ``aspect`` by 1 m with m half waves: 1 + D a^2/(5 G h/6) of
-    waves a^2 = pi^2 (m^2/aspect^2 + 1)."""
+    """Return the factor 1 + D a^2/(5 G h/6) by which shear divides the buckling load of m half waves.
+
+    The plate is ``aspect`` m long and 1 m wide, so that a^2 = pi^2 (m^2/aspect^2 + 1).
+    """
     return 1.0 + H**2 / (5.0 * (1.0 - 0.3)) * np.pi**2 * (m**2 / aspect**2 + 1.0)
 
 
@@ -111,7 +113,7 @@ def tube_load(m: int, n: int) -> float:
         [0.0, 0.0, p**2], [0.0, n / R**2, n**2 / R**2],
         np.sqrt(2.0) * np.array([0.25 * n / R**2, 0.75 * p / R, p * n / R]),
     ])  # fmt: skip
-    # shear lets sections turn less, as in a plate
+    # shear divides the bending stiffness as that of a plate
     shear = 1.0 + H**2 / 5.0 * (p**2 + (n / R) ** 2)
     stiffness = E * H * membrane.T @ membrane + bending(0.0) / shear * bent.T @ bent
     return float(np.linalg.eigvalsh(stiffness)[0] / p**2)
@@ -140,7 +142,7 @@ def check(f: Findings) -> None:
             kind = CLOSED_FORM if load == "two thrusts" else PRINTED
             f.row(
                 "S-PANEL", f"k of a square, {load}, {n} x {n} {cell}", fine, known[load],
-                MESH + ("" if kind is CLOSED_FORM else " A unit of the last digit, and shear, 1.4e-4 k of k."), kind,
+                MESH + ("" if kind is CLOSED_FORM else " One unit of the last digit, and shear, 1.4e-4 k^2."), kind,
                 tolerance=abs(fine - coarse) + (0.0 if kind is CLOSED_FORM else 0.01 + 1.4e-4 * known[load] ** 2),
             )  # fmt: skip
         loads = factors(tube(cell, around, along))
@@ -148,7 +150,7 @@ def check(f: Findings) -> None:
         for i, (value, exact) in enumerate(zip(loads, known["tube"], strict=True), 1):
             f.row(
                 "S-TUBE", f"load {i} over the classical one, {around} x {along} {cell} on an eighth", value, exact,
-                MESH + "  The three loads lie so close that the largest of their changes counts.", CLOSED_FORM,
+                MESH + " The three loads lie close together: the largest of their changes.", CLOSED_FORM,
                 tolerance=change,
             )  # fmt: skip
     f.figure("Plates under thrust", curves, "a/b [-]", "k [-]")

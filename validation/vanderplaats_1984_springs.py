@@ -76,5 +76,8 @@ def check(f: Findings) -> None:
         if name == "energy":  # the displacements are deviations
             f.digits("B-TWO-SPRINGS", f"{name} of two springs", value, reference()[name], where)
     known = reference()
-    curves = [Curve(u[:, 0], u[:, 1], "fem-mbs"), published("Vanderplaats (1984)", known["x"], known["y"])]
+    curves = [
+        Curve(u[:, 0], u[:, 1], "fem-mbs"), Curve(u_exact[:1], u_exact[1:], "balance of forces", "o"),
+        published("Vanderplaats (1984)", known["x"], known["y"]),
+    ]  # fmt: skip
     f.figure("Path of the loaded point", curves, "x [cm]", "y [cm]")
