@@ -22,7 +22,7 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error
+from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error, turning_time
 from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT, PROPERTY
 
 CAPABILITY = "mechanisms"
@@ -100,11 +100,8 @@ def check(f: Findings) -> None:
         step = solution.steps[0]
         t, phi = step.time, crank_angle(solution)
         angles[h] = {when: np.interp(when, t, phi) for when in known["phi"]}
-        turn = int(np.argmax(phi))
-        near = slice(turn - 3, turn + 4)  # the polynomial through seven points leaves an error of h^6
-        slope = np.polynomial.Polynomial.fit(t[near] - t[turn], phi[near], 6).deriv()
-        times[h] = t[turn] + min((x.real for x in slope.roots() if abs(x.imag) < 1e-9), key=abs)
-        angles[h]["turning"] = phi[turn]
+        times[h] = turning_time(t, phi)
+        angles[h]["turning"] = phi.max()
         f.zero(
             "B-4BAR",
             f"change of the energy, h = {h:g} s",

@@ -39,10 +39,12 @@ __all__ = [
     "extrapolated",
     "good_pairs",
     "interpolated_extreme",
+    "last_order",
     "limit_of",
     "published",
     "published_level",
     "total_energy",
+    "turning_time",
 ]
 
 #: Conservation demanded unless a row says otherwise: energy against its range, momenta against their largest value,
@@ -266,6 +268,14 @@ def interpolated_extreme(t: np.ndarray, u: np.ndarray, best: Callable = np.argmi
     return float(t[i] + x * (t[i + 1] - t[i])), float(b - 0.25 * (a - c) * x)
 
 
+def turning_time(t: np.ndarray, u: np.ndarray, best: Callable = np.argmax) -> float:
+    """Return the time at which u (n,) is largest or smallest, by the polynomial through seven samples: error h^6."""
+    i = int(np.clip(best(u), 3, len(u) - 4))
+    near = slice(i - 3, i + 4)
+    slope = np.polynomial.Polynomial.fit(t[near] - t[i], u[near], 6).deriv()
+    return float(t[i] + min((x.real for x in slope.roots() if abs(x.imag) < 1e-9), key=abs))
+
+
 def extrapolated(values, ratio: float, order: int = 2) -> np.ndarray:
     """Return the limit of values (m, ...) of m meshes, each ``ratio`` times as fine as the one before.
 
@@ -277,6 +287,11 @@ def extrapolated(values, ratio: float, order: int = 2) -> np.ndarray:
         power *= ratio**2
         rows = [b + (b - a) / (power - 1.0) for a, b in pairwise(rows)]
     return rows[0]
+
+
+def last_order(sizes, errors) -> float:
+    """Return the order of convergence between the two smallest of the steps ``sizes``, given in descending order."""
+    return float(np.log(errors[-2] / errors[-1]) / np.log(sizes[-2] / sizes[-1]))
 
 
 def limit_of(values, ratio: float = 2.0, order: int = 2) -> tuple[np.ndarray, np.ndarray]:

@@ -23,7 +23,7 @@ import numpy as np
 
 from fem_mbs import Model, solve
 from fem_mbs.validation import crisfield_shi_1993_beam, meijaard_1993_spin_up
-from fem_mbs.validation.case import Curve, Findings, crossings
+from fem_mbs.validation.case import Curve, Findings, crossings, last_order
 from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY
 
 CAPABILITY = "integration"
@@ -89,11 +89,6 @@ def reference() -> dict:
     return {"order": 2.0, "level": 1.0 / 12.0}
 
 
-def slope(sizes, errors) -> float:
-    """Return the order between the two smallest steps."""
-    return float(np.log(errors[-2] / errors[-1]) / np.log(sizes[-2] / sizes[-1]))
-
-
 def check(f: Findings) -> None:
     curves = []
 
@@ -101,7 +96,7 @@ def check(f: Findings) -> None:
         f.row(
             "B-ORDER",
             f"order, {label}, h = {sizes[-2]:g} to {sizes[-1]:g} s",
-            slope(sizes, errors),
+            last_order(sizes, errors),
             2.0,
             "The error is of second order; two steps show it within .1.",
             PROPERTY,

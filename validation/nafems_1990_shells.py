@@ -35,6 +35,11 @@ CASES = {
     "S-FV22": "modes of a clamped thick rhombic plate",
     "S-FV32": "modes of a cantilevered tapered membrane",
 }
+DEVIATIONS = (
+    "NAFEMS TSNB, test LE5: -108 MPa is the stress by Vlasov's theory of thin-walled beams (-107.9); it neglects "
+    "shear strains in the walls, about (b/L)^2 E/G = 2.6 % for flanges of the width b = L/10. Refined shells tend to "
+    "-110.6 MPa.",
+)
 
 
 def reference() -> dict:
@@ -187,9 +192,9 @@ def _statics(f: Findings) -> None:
             f.row(
                 "S-LE5", f"axial stress at A, z = {level:g}, {8 * fine} x {4 * fine} {cell}", last[level],
                 known["LE5"],
-                "3 % of the target, and the change by the last halving of the elements: at edges they converge by the "
-                "first order at least.",
-                source("LE5"), tolerance=0.03 * known["LE5"] + abs(last[level] - coarse[level]),
+                "Shear of the walls, (b/L)^2 E/G = 2.6 % (see the deviations), and the change from elements twice as "
+                "large: at edges the order is 1 at least.",
+                source("LE5"), tolerance=0.026 * known["LE5"] + abs(last[level] - coarse[level]),
             )  # fmt: skip
     curves.append(published_level("NAFEMS (1990)", curves[0].x, 1.0))
     f.figure("LE3", curves, "Elements per side of a square [-]", "Displacement over the target [-]")

@@ -23,8 +23,11 @@ from fem_mbs.validation.case import (
     Row,
     crossings,
     interpolated_extreme,
+    last_order,
+    limit_of,
     published,
     published_level,
+    turning_time,
 )
 from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY, printed, totals
 from fem_mbs.validation.listing import markdown
@@ -141,7 +144,7 @@ def test_list_of_benchmarks_is_up_to_date(checkout):
 
 
 def test_limits_of_meshes_tell_their_own_error():
-    """The tolerance comes from the meshes alone: a wrong limit fails, however near the reference is expected."""
+    """The tolerance comes from the meshes alone: a limit that is off by more than they leave fails."""
     h = np.array([0.4, 0.2, 0.1])
     findings = Findings()
     for power, reference in ((2, 1.0), (4, 1.0), (2, 1.001)):
@@ -152,6 +155,16 @@ def test_limits_of_meshes_tell_their_own_error():
     assert [row.passed for row in findings.rows] == [True, True, False, True, True]
     assert findings.rows[0].tolerance < 1e-3
     assert findings.rows[-1].reason.endswith("and 0.002 of the number: shear")
+    limit, moved = limit_of(np.column_stack((1.0 + h**2, 2.0 - h**2 + h**4)))
+    np.testing.assert_allclose(limit, (1.0, 2.0), rtol=1e-14)
+    assert moved[0] < 1e-14 < moved[1]
+
+
+def test_turning_points_between_samples_and_orders():
+    t = np.linspace(0.0, 3.0, 61)
+    assert abs(turning_time(t, np.sin(t)) - 0.5 * np.pi) < 1e-10
+    assert abs(turning_time(t, -np.cos(t - 2.01), np.argmin) - 2.01) < 1e-10
+    assert last_order((0.4, 0.2, 0.1), (5.0, 0.8, 0.1)) == pytest.approx(3.0)
 
 
 # --- the runner ------------------------------------------------------------------------------------------------------
