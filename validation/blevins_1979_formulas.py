@@ -179,7 +179,7 @@ def _plates(f: Findings) -> None:
     The formulas leave out shear and rotary inertia, which change frequencies by parts of (k h)^2: 1e-4 of that here.
     """
     known = reference()
-    why = "A third of the change from 6 to 12 quadratic cells to the radius."
+    why = "A third of the change from 12 to 24 quadratic cells along the radius."
     for sides in known["supported"]:
         coarse, found = (100.0 * modes(build(3.0, 0.0005, "supported", sides, n), 1)[0] for n in (6, 12))
         diameters = sides.count("skew")

@@ -99,11 +99,12 @@ def check(f: Findings) -> None:
     largest, exact = steady_loop()
     of_sliders = sum(4.0 * F * max(0.0, AMPLITUDE - F / k) for k, F in SLIDERS)
     for h in (4e-3, 2e-3):
-        missed = AMPLITUDE * (2.0 * np.pi * h) ** 2 / 8.0  # largest, of the way at a turn between two steps
+        # largest part of the way that is lost where it turns between two steps
+        missed = AMPLITUDE * (2.0 * np.pi * h) ** 2 / 8.0
         step = loop(h, stiffness=STIFFNESS, yield_force=LIMIT, exponent=1.0)
         lost = step.ledger("dissipated")
         n = round(1.0 / h)
-        why = "Steps miss turns by up to X (w h)^2/8, 4 k y of it per loop; as much again for the rule in between."
+        why = "4 k y X (w h)^2/8, as steps miss turning points by X (w h)^2/8; and as much for the rule."
         f.row("B-HYSTERESIS", f"loss of a loop [J], h = {h:g} s", lost[-1] - lost[-1 - n], exact, why,
               CLOSED_FORM, tolerance=8.0 * LIMIT * missed)  # fmt: skip
         f.zero(
@@ -115,7 +116,7 @@ def check(f: Findings) -> None:
         )
     way, force = (step.series[f"sensor/{name}"] for name in ("way", "force"))
     f.row("B-HYSTERESIS", "largest z of a loop [m]", float(np.max(step.series["sensor/z"][-n:])), largest,
-          "Steps miss turns by up to X (w h)^2/8.", CLOSED_FORM, tolerance=missed)  # fmt: skip
+          "Steps miss a turning point by up to X (w h)^2/8.", CLOSED_FORM, tolerance=missed)  # fmt: skip
     curves.append(Curve(way[1:, 0], np.ravel(force)[1:], "Bouc and Wen, n = 1"))
     step = loop(0.01, stiffness=10.0, sliders=[list(pair) for pair in SLIDERS])
     lost = step.ledger("dissipated")

@@ -83,7 +83,7 @@ def check(f: Findings) -> None:
     curves: dict[tuple[int, int], list[float]] = {(i, k): [] for i in WAVES for k in range(2)}
     for speed in speeds:
         meshes = [frequencies(float(speed), n) for n in (18, 36, 72)]
-        # the ring widens, its frequency falls with the square of its radius, and it stretches as it bends
+        # frequencies fall with the square of the radius, by which the ring widens, and since it stretches as it bends
         softer = float(f"{2.0 * DENSITY * (RADIUS * speed) ** 2 / E + (THICKNESS / RADIUS) ** 2:.2g}")
         for i, pair in reference(float(speed)).items():
             for k, exact in enumerate(pair):
@@ -94,7 +94,7 @@ def check(f: Findings) -> None:
                 f.converged(
                     "B-RING-SPLIT", f"{i} waves, {('backwards', 'forwards')[k]}, {speed * 30.0 / np.pi:g} rpm [rad/s]",
                     values, exact, CLOSED_FORM, error=softer,
-                    why="2 rho (R Omega)^2/E of widening, and (h/R)^2 of stretch",
+                    why="the ring widens, 2 rho (R Omega)^2/E, and stretches as it bends, (h/R)^2",
                 )  # fmt: skip
     fine = np.linspace(0.0, SPEED, 40)
     exact_curves = np.array([list(reference(float(s)).values()) for s in fine]) / (2.0 * np.pi)

@@ -76,7 +76,7 @@ def _rope(f: Findings) -> None:
             f"acceleration of m2 = {heavy / LIGHT:.4g} m1 [m/s^2]",
             found,
             a,
-            "Euler's closed form is exact; at .1 s the rope slides at 90 v_s, where the smooth law is constant.",
+            "Euler's closed form is exact; from .1 s on the rope slides at 90 smoothing speeds: full friction.",
             CLOSED_FORM,
             relative=1e-9,
         )

@@ -112,8 +112,8 @@ def _midpoint(f: Findings) -> None:
         # u'' = -w^2 u between two samples about a zero: the line through them is off by w^2 h^3/16 at both ends
         w, count = 2.0 * np.pi / period, len(crossings(t, u)) - 1
         f.row("C5", f"mean period [s], h = {h:g} s", mean, period,
-              "One unit of the last digit, and (w h)^2 h/8 of interpolated zeros over the periods.", RECOMPUTED,
-              tolerance=1e-5 + (w * h) ** 2 * h / (8.0 * count))  # fmt: skip
+              "One unit of the last digit, and linear interpolation: (w h)^2 h/8 over the number of periods.",
+              RECOMPUTED, tolerance=1e-5 + (w * h) ** 2 * h / (8.0 * count))  # fmt: skip
         means.append(mean)
         if h == 0.1:
             seconds = np.array([u[round(k / h)] for k in range(1, 11)])

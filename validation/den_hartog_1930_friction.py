@@ -71,7 +71,7 @@ def check(f: Findings) -> None:
         f.zero(
             case, f"largest error of the turning points over the amplitude, {what}",
             np.abs(np.abs(x[turns]) - amplitude).max() / amplitude, 7.6e-4,
-            "The step leaves (2 pi/500)^2/12 a radian, over 16 pi of them, 6.6e-4; smoothing is 1e-4 of the speed.",
+            "The step leaves (2 pi/500)^2/12 per radian, 6.6e-4 of 16 pi; smoothing begins at 1e-4 of the speed.",
             CLOSED_FORM,
         )  # fmt: skip
         inside = np.sign(np.diff(x))

@@ -36,7 +36,7 @@ DEVIATIONS = (
 )
 
 TABLE_5 = printed("Melzer (1993), table 5, reference solution")
-LAST = "A unit of the last digit of the recomputed number, of a motion in 400 and more steps between extremes."
+LAST = "One unit of the last digit of the recomputed number; 400 steps and more between extremes leave less."
 LINK_1, LINK_2 = 0.545, 0.675
 # phi1 + pi/4 in units of pi/4
 RISE = (
@@ -87,7 +87,7 @@ def reference() -> dict:
 
 def _printed(f: Findings, table: dict, found: dict) -> None:
     """Add rows that compare times and places, (t, x, y) by name, with Table 5."""
-    # of the others the deviations tell
+    # the deviations say why the others are not compared
     for name, compared in (("equilibrium", "x y"), ("first extreme", "time y"), ("second extreme", "time")):
         for k, what in enumerate(("time [s]", "x [m]", "y [m]")):
             if what.split()[0] in compared.split():

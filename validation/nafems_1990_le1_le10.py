@@ -141,7 +141,7 @@ def _membrane(f: Findings, target: str) -> None:
         f.digits(
             "B-LE1", f"sigma_yy at C, limit of 16 x 32 and 32 x 64 {kind}, {element} [MPa]", limit, target,
             printed("NAFEMS TSNB, Rev. 3 (1990), test LE1"), error=abs(limit - before) / float(target),
-            why="the limit of meshes twice as coarse is so far away",
+            why="the change from the limit of meshes twice as coarse",
         )  # fmt: skip
         curves.append(Curve(1.0 / n, np.abs(values / float(target) - 1.0), f"{kind}, {element}"))
         stresses.append(Curve(1.0 / n, values, f"{kind}, {element}", "o-"))

@@ -43,9 +43,9 @@ HALF = {"mass": 5e-4, "polar": 5e-5, "diametral": 5e-6, "density": 0.5, "E": 5e7
 BEARINGS = {"isotropic": 4.378e7, "coupled": [[3.503e7, -8.756e6], [-8.756e6, 3.503e7]]}
 RPM = np.pi / 30.0
 WHY = (
-    "What half a unit of the last digit of each of the data of the disc and of the steel, half a unit of "
-    "the bearings' fourth digit, and rounding to .01 cm change; 1 rpm; and (b h)^4/1440 of the longest piece, b h = "
-    ".6 in the highest mode."
+    "The sum of the changes by half a unit of the last digit of each datum of the disc and the steel, by half a unit "
+    "of the bearings' fourth digit, and by lengths rounded to .01 cm; 1 rpm of the print; and (b h)^4/1440 of the "
+    "longest piece, b h = .6 in the highest mode."
 )
 MESH = 0.6**4 / 1440.0
 WHIRL = ("forward", "backward")  # and not torsion

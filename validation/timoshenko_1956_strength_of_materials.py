@@ -134,7 +134,7 @@ def disc(edge: str, n: int = 8) -> Model:
 
 
 def loaded_disc(edge: str, load: str, n: int) -> tuple[float, float]:
-    """Return deflection [in] and largest stress [psi] of a disc of n cells along a quarter of its rim."""
+    """Return deflection [in] and largest stress [psi] of a disc of 2 n cells along its radius."""
     model = disc(edge, n)
     if load == "force":
         model.force("F", "s:centre", (0.0, 0.0, -7539.82 / 4.0))
@@ -150,7 +150,7 @@ def loaded_disc(edge: str, load: str, n: int) -> tuple[float, float]:
 
 def _discs(f: Findings) -> None:
     known = reference()
-    why = "quadratic cells of a/8: what halving them changes"
+    why = "the change from quadratic cells of a/8 to a/16"
     for name, page in (("clamped, pressure", "p. 96, article 19"), ("clamped, force", "p. 103, article 21"),
                        ("supported, pressure", "p. 97, article 19")):  # fmt: skip
         edge, load = name.split(", ")
@@ -158,7 +158,7 @@ def _discs(f: Findings) -> None:
         where, what = source(page, 15), f"deflection of a circular plate, {name} [in]"
         if load == "force":
             f.digits("S-DISCS", what, u, known[name][0], where, error=0.01,
-                     why="shear, which under a point grows with every halving of cells by 1e-3")  # fmt: skip
+                     why="shear under a point force, which grows by 1e-3 as cells halve")  # fmt: skip
         else:
             # the shear q a^2/(4 k G h) of the plate, which the formula leaves out
             shear = (6.0 if edge == "clamped" else 1.5) * 40.0**2 / (4.0 * 5.0 / 6.0 * E / 2.6)

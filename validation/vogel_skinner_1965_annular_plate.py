@@ -121,8 +121,8 @@ def check(f: Findings) -> None:
             f.row(
                 "S-ANNULUS", f"frequency {k} of the phase {30 * diameter} degrees, limit of two meshes [Hz]", value,
                 wanted,
-                "What the limit of two meshes, of fourth order, adds to the finer one; shear and rotary inertia, "
-                "(k h)^2/24 (1 + 2.4/(1 - nu)); and half of h/sqrt(10) over the width, a layer at the free edge.",
+                "The change from the finer mesh to the limit of two, of fourth order; shear and rotary inertia, "
+                "(k h)^2/24 (1 + 2.4/(1 - nu)); and the shear layer at the free edge, h/sqrt(40) over the width.",
                 CLOSED_FORM, tolerance=error,
             )  # fmt: skip
     numbers = np.arange(SECTORS // 2 + 1)
