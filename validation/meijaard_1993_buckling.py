@@ -124,7 +124,7 @@ def check(f: Findings) -> None:
                 source(case, 1, False), tolerance=1e-4,
             )  # fmt: skip
         others = [factor(case, n, second, "corotational") / exact for n in (8, 16, 32)]
-        limit = extrapolated(others, 2.0)
+        limit = float(extrapolated(others, 2.0))
         f.row(
             "M7", f"{case}, co-rotational strains, {kind}, limit of 8 to 32 elements: load / theory", limit, 1.0,
             "What the coarsest mesh changes in the limit, and 1e-6 of EA.", CLOSED_FORM,

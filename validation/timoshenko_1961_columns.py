@@ -142,7 +142,7 @@ def check(f: Findings) -> None:
         )  # fmt: skip
         for ratio in (0.5, 2.0):
             meshes = [_positive(strip(strains, n, ratio)) / np.sqrt(ratio) for n in (8, 16, 32)]
-            limit = extrapolated(meshes, 2.0)
+            limit = float(extrapolated(meshes, 2.0))
             f.row(
                 "B-STRIP", f"end force over sqrt(EI GJ)/L2, GJ/EI = {ratio:g}, {strains} strains, limit of 8 to 32",
                 limit, known["strip"],
