@@ -128,7 +128,7 @@ def check(f: Findings) -> None:
         f.row(
             "M7", f"{case}, co-rotational strains, {kind}, limit of 8 to 32 elements: load / theory", limit, 1.0,
             "What the coarsest mesh changes in the limit, and 1e-6 of EA.", CLOSED_FORM,
-            tolerance=abs(limit - extrapolated(others[1:], 2.0)) + 1e-6,
+            tolerance=abs(limit - float(extrapolated(others[1:], 2.0))) + 1e-6,
         )  # fmt: skip
     curves.append(published("Meijaard (1993)", sizes, printed_errors))
     f.figure(
