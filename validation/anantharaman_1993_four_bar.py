@@ -77,7 +77,7 @@ def reference() -> dict:
     def at_rest(_t, y):
         return y[1]
 
-    at_rest.direction = -1.0
+    at_rest.direction = -1.0  # type: ignore[attr-defined]
     times = (0.5, 1.0, 2.0)
     run = solve_ivp(rates, (0.0, 3.0), (START, 0.0), "DOP853", times, events=at_rest, rtol=1e-12, atol=1e-12)
     return {

@@ -126,10 +126,10 @@ def coalescence(n: int) -> tuple[float, float]:
 def check(f: Findings) -> None:
     known = reference()
     meshes = (4, 8, 16)
-    loads, frequencies = (list(values) for values in zip(*(coalescence(n) for n in meshes), strict=True))
-    load, errors = loads[-1], np.array(loads) - known["load"]
-    f.converged("B-BECK", "load at which two modes meet", loads, known["load"], CLOSED_FORM, order=4)
-    f.converged("B-BECK", "their frequency there", frequencies, known["frequency"], CLOSED_FORM, order=4)
+    met_loads, met_frequencies = (list(values) for values in zip(*(coalescence(n) for n in meshes), strict=True))
+    load, errors = met_loads[-1], np.array(met_loads) - known["load"]
+    f.converged("B-BECK", "load at which two modes meet", met_loads, known["load"], CLOSED_FORM, order=4)
+    f.converged("B-BECK", "their frequency there", met_frequencies, known["frequency"], CLOSED_FORM, order=4)
     source = quoted("Beck (1952)")
     f.row(
         "B-BECK",

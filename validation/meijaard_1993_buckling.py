@@ -123,7 +123,8 @@ def check(f: Findings) -> None:
                 1.0 / factor(case, 1, False), 0.0, "One plain element does not buckle.",
                 source(case, 1, False), tolerance=1e-4,
             )  # fmt: skip
-        limit, moved = limit_of([factor(case, n, second, "corotational") / exact for n in (8, 16, 32)])
+        others = [factor(case, n, second, "corotational") / exact for n in (8, 16, 32)]
+        limit, moved = (float(x) for x in limit_of(others))
         f.row(
             "M7", f"{case}, co-rotational strains, {kind}, limit of 8 to 32 elements: load / theory", limit, 1.0,
             "The change of the limit by the coarsest mesh, and 1e-6 of the axial stiffness EA.", CLOSED_FORM,

@@ -84,7 +84,7 @@ def build(parts: int = 2) -> Model:
     for k, place in enumerate(x):
         model.node(f"station {k}", (place, 0.0, 0.0))
     for k, (_, *diameters) in enumerate(SHAFT):
-        model.section(f"shaft {k}", "stiffness", **_section(*(d / 1000.0 for d in diameters)))
+        _section(model, f"shaft {k}", *(d / 1000.0 for d in diameters))
         names = [f"station {k}", *(f"{k}, {j}" for j in range(1, parts)), f"station {k + 1}"]
         for j, name in enumerate(names[1:-1], 1):
             model.node(name, (x[k] + j / parts * (x[k + 1] - x[k]), 0.0, 0.0))
@@ -96,25 +96,24 @@ def build(parts: int = 2) -> Model:
     for name, (stations, *tables) in (("pads", PADS), ("piston", PISTON)):
         for at in stations:
             _bearing(model, f"{name} {at}", at, [table[:4] for table in tables], [table[4:] for table in tables])
-    for at, *tables in SEALS:
-        _bearing(
-            model, f"seal {at}", at, [(k, c, -c, k) for k, c, _, _ in tables], [(k, c, -c, k) for _, _, k, c in tables]
-        )
+    for station, *seals in SEALS:
+        stiffness, damping = ([(row[i], row[i + 1], -row[i + 1], row[i]) for row in seals] for i in (0, 2))
+        _bearing(model, f"seal {station}", station, stiffness, damping)
     model.fix("station 0", ["x"])
     model.rotor("rotor", axis=AXIS)
     return model
 
 
-def _section(outer: float, inner: float, sleeve: float) -> dict[str, float]:
-    """Return the properties of a shaft with a sleeve that adds mass; the shear coefficient is that of Cowper (1966)."""
+def _section(model: Model, name: str, outer: float, inner: float, sleeve: float) -> None:
+    """Add the section of a shaft with a sleeve that adds mass; the shear coefficient is that of Cowper (1966)."""
     area, inertia = np.pi * (outer**2 - inner**2) / 4.0, np.pi * (outer**4 - inner**4) / 64.0
     r = (inner / outer) ** 2
     kappa = 6.0 * (1.0 + NU) * (1.0 + r) ** 2 / ((7.0 + 6.0 * NU) * (1.0 + r) ** 2 + (20.0 + 12.0 * NU) * r)
     wide = max(sleeve, outer)
-    return {
-        "EA": E * area, "GA": kappa * G * area, "EI": E * inertia, "GJ": 2.0 * G * inertia,
-        "rhoA": DENSITY * np.pi * (wide**2 - inner**2) / 4.0, "rhoI": DENSITY * np.pi * (wide**4 - inner**4) / 64.0,
-    }  # fmt: skip
+    model.section(
+        name, "stiffness", EA=E * area, GA=kappa * G * area, EI=E * inertia, GJ=2.0 * G * inertia,
+        rhoA=DENSITY * np.pi * (wide**2 - inner**2) / 4.0, rhoI=DENSITY * np.pi * (wide**4 - inner**4) / 64.0,
+    )  # fmt: skip
 
 
 def _bearing(model: Model, name: str, at: int, stiffness: list, damping: list) -> None:

@@ -142,7 +142,8 @@ def check(f: Findings) -> None:
             CLOSED_FORM, relative=helix + half / 1e7,
         )  # fmt: skip
         for ratio in (0.5, 2.0):
-            limit, moved = limit_of([_positive(strip(strains, n, ratio)) / np.sqrt(ratio) for n in (8, 16, 32)])
+            meshes = [_positive(strip(strains, n, ratio)) / np.sqrt(ratio) for n in (8, 16, 32)]
+            limit, moved = (float(x) for x in limit_of(meshes))
             f.row(
                 "B-STRIP", f"end force over sqrt(EI GJ)/L2, GJ/EI = {ratio:g}, {strains} strains, limit of 8 to 32",
                 limit, known["strip"],

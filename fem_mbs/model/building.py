@@ -319,12 +319,12 @@ class Building:
             return np.array([place])
         if isinstance(place, (list, tuple)):
             return np.concatenate([self.nodes_of(p, owner, frames) for p in place]) if place else np.empty(0, np.int64)
-        if not isinstance(place, (str, int, np.integer)):
+        if not isinstance(place, str):
             raise ModelError(
                 f"{shown(place)} is no place",
                 owner=owner,
                 value=place,
-                remedy="name a body, a node, a mesh, or mesh:set",
+                remedy=f"name a body, a node, a mesh or mesh:set, or a number from 0 to {self.n_nodes - 1}",
             )
         if place == "all":
             return np.arange(self.n_nodes)
@@ -342,7 +342,7 @@ class Building:
             return self.surfaces[place]
         if place in self.named_nodes:
             return np.array([self.named_nodes[place]])
-        mesh, _, name = str(place).partition(":")
+        mesh, _, name = place.partition(":")
         if mesh in self.meshes:
             part, first = self.meshes[mesh]
             return first + (part.nodes_of(name) if name else np.arange(len(part.points)))

@@ -94,12 +94,7 @@ def read_matrix_market(folder: str | Path) -> ReducedPart:
     head = _head(folder / "part.json")
     n = _key(folder, head, "size", int)
     files = _key(folder, head, "files", dict)
-    interfaces = tuple(
-        Interface(
-            str(i["name"]), np.array(i["position"], float), tuple(i["components"]), np.array(i["nodes"], int), i["kind"]
-        )
-        for i in _key(folder, head, "interfaces", list)
-    )
+    interfaces = tuple(_interface(folder, entry) for entry in _key(folder, head, "interfaces", list))
     dimension = _key(folder, head, "dimension", int)
     b, r = sum(len(i.components) for i in interfaces), _key(folder, head, "rigid_motions", int)
     shapes = {"K": (n, n), "M": (n, n), "D": (n, n), "boundary": (b, n), "rigid": (n, r), "gravity": (n, dimension)}
@@ -160,6 +155,18 @@ def _key(folder: Path, head: dict[str, Any], key: str, kind: type) -> Any:
     if not isinstance(head.get(key), kind):
         raise ModelError(f"{folder / 'part.json'}: {key} is {head.get(key)!r}; it must be there, as a {kind.__name__}")
     return head[key]
+
+
+def _interface(folder: Path, entry: Any) -> Interface:
+    """Return an interface as part.json describes it."""
+    try:
+        position, nodes = np.array(entry["position"], float), np.array(entry["nodes"], int)
+        return Interface(str(entry["name"]), position, tuple(entry["components"]), nodes, entry["kind"])
+    except (KeyError, TypeError, ValueError):
+        raise ModelError(
+            f"{folder / 'part.json'}: an interface lacks one of name, position, components, nodes and kind; "
+            "write the part anew"
+        ) from None
 
 
 def _array(path: Path, shape: tuple[int, int], digest: str | None) -> np.ndarray:

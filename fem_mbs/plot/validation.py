@@ -122,7 +122,8 @@ def _fit_all(figure: Figure, axes: Axes, renderer: Any) -> None:
     if outer is None:  # nothing is drawn
         return
     frame, size = axes.get_window_extent(), np.asarray(figure.bbox.size)
-    start, end = frame.min - outer.min + _MARGIN, size - (outer.max - frame.max) - _MARGIN
+    start = np.subtract(frame.min, outer.min) + _MARGIN
+    end = size - np.subtract(outer.max, frame.max) - _MARGIN
     axes.set_position((*(start / size), *((end - start) / size)))
 
 
@@ -130,7 +131,8 @@ def _fit(figure: Figure, axes: Axes, heading: Text, renderer: Any) -> None:
     """Place axes so that they, their labels and the heading fill the figure."""
     axes.apply_aspect()
     frame, power = axes.get_window_extent(), axes.yaxis.get_offset_text()
-    outer = [frame, *(axis.get_tightbbox(renderer, for_layout_only=True) for axis in (axes.xaxis, axes.yaxis))]
+    labels = (axis.get_tightbbox(renderer, for_layout_only=True) for axis in (axes.xaxis, axes.yaxis))
+    outer = [frame, *(box for box in labels if box is not None)]
     above = max(power.get_window_extent(renderer).ymax - frame.ymax, 0.0) if power.get_text() else 0.0
     title = heading.get_window_extent(renderer)
     low = np.min([box.min for box in outer], axis=0)

@@ -17,7 +17,9 @@ __all__ = ["ATTACKS", "contact", "flight", "mechanism"]
 
 _ENERGY = 1e-9  # closing error of the energy balance of the mechanism, over the range of the energy
 _MOMENTA = 1e-9  # change of each momentum in free flight, over its largest value
-_GROWTH = 32e6  # bytes by which memory may grow after the first tenth of the steps
+#: Bytes by which memory may grow after the first tenth of the steps: a segment, its copy while it is written, and a
+#: block that is joined, 16 MB each.
+_GROWTH = 48e6
 
 
 class _Watch:

@@ -11,7 +11,7 @@ import sys
 import pytest
 from places import ROOT
 
-from fem_mbs import Model
+from fem_mbs import Model, reduce_part
 from fem_mbs.cli.check import explain
 from fem_mbs.cli.commands.streams import lasting_streams
 from fem_mbs.decks.nastran.run import convert
@@ -22,6 +22,7 @@ from fem_mbs.meshes.formats.shapes import read_shape
 from fem_mbs.meshes.generate import line, polyline
 from fem_mbs.meshes.nastran.reader import read_bulk
 from fem_mbs.modelfile.read import load_model
+from fem_mbs.parts.formats import read_part, write_part
 
 
 @pytest.mark.parametrize("faces", ["1 2 9", f"1 2 {10**30}"])
@@ -142,3 +143,16 @@ def test_a_product_of_inertia_that_overflows_names_its_card(tmp_path):
     )
     with pytest.raises(ModelError, match=r"bar\.bdf.*I12 = 1e\+200 is larger"):
         convert(read_bulk(path))
+
+
+def test_an_interface_without_a_name_names_the_file(tmp_path):
+    m = Model(2)
+    m.material("steel", E=2.1e11, nu=0.3, density=7850.0)
+    m.section("bar", "rectangle", width=0.02, height=0.01)
+    m.line("rod", (0.0, 0.0), (1.0, 0.0), n=2)
+    m.beams("rod", on="rod", section="bar", material="steel")
+    folder = write_part(tmp_path / "part", reduce_part(m, {"end": "rod:end"}, modes=1))
+    head = folder / "part.json"
+    head.write_text(head.read_text().replace('"name": "end"', '"nam": "end"'))
+    with pytest.raises(ModelError, match=r"part\.json: an interface lacks one of name"):
+        read_part(folder)

@@ -69,9 +69,10 @@ def _with_stresses(
     nodes, shapes = [recovery.stressed], [recovery.stress]
     rest = [np.zeros((len(recovery.stressed), 6)) if recovery.rest is None else recovery.rest]
     for placed, rows in stressed:
-        own = need_recovery(placed.part)
+        own = need_recovery(placed.part, True)
         R = inner.rotations(placed, linear.state.D[:1])
         q = linear.state.Q[:1, inner.scalars(placed)]
+        assert own.stress is not None
         by_unit = np.einsum("nak,km->mna", own.stress, u[inner.scalars(placed)], optimize=True)
         nodes.append(inner.first + rows.start + np.asarray(own.stressed))
         shapes.append(np.moveaxis(turned(by_unit, np.repeat(R, n, axis=0)), 0, 2))
