@@ -99,15 +99,14 @@ def _midpoint(f: Findings) -> None:
             CONSERVED,
             "The rule conserves it exactly; only round-off is left.",
         )
+        # near the horizontal the bar turns with g/l, so that u falls by l (g t^2/(2 l))^2/2 within half a step t
+        vibration = 2.0 * MASS * (SPEED**2 / LENGTH + GRAVITY) * LENGTH / EA
+        sampled = GRAVITY**2 * h**4 / (128.0 * LENGTH)
         f.row(
-            "C4",
-            f"amplitude [cm], {many}",
-            np.abs(tip).max(),
-            LENGTH,
-            "The amplitude is sampled at steps, and the pendulum must not lock.",
-            PROPERTY,
-            tolerance=0.15,
-        )
+            "C4", f"amplitude [cm], {many}", np.abs(tip).max(), LENGTH,
+            "Samples are half a step off the top at most, g^2 h^4/(128 l); the bar stretches.",
+            PROPERTY, tolerance=sampled + vibration,
+        )  # fmt: skip
         mean = float(np.diff(crossings(t, u)).mean())
         # u'' = -w^2 u between two samples about a zero: the line through them is off by w^2 h^3/16 at both ends
         w, count = 2.0 * np.pi / period, len(crossings(t, u)) - 1
@@ -122,8 +121,8 @@ def _midpoint(f: Findings) -> None:
                 "C5",
                 "largest deviation of u at 1, 2 ... 10 s [cm], h = 0.1 s",
                 off,
-                5e-3,
-                "The value was recomputed to 1e-3; the axial vibration of the unstretched start adds 2e-3.",
+                1e-3 + vibration,
+                "One unit of the last digit; the axial vibration of the unstretched start, twice its static stretch.",
                 RECOMPUTED,
             )
         if h in (0.1, 0.5):
@@ -213,15 +212,10 @@ def _variants(f: Findings) -> None:
         1e-9,
         "The formulation is exact, as in C3; only round-off is left.",
     )
-    for h, drift in ((0.1, 2.7e-7), (0.5, 1e-5)):
-        step = solve(build(h, 60.0, strain="average")).steps[0]
-        error = energy_error(step, constant=True)
-        f.row(
-            "C13",
-            f"mean unit vectors (eqs 29-30), h = {h:g} s: energy error",
-            error,
-            drift,
-            "The error is not zero, and within a half of the recomputed size.",
-            RECOMPUTED,
-            relative=0.5,
-        )
+    errors = [energy_error(solve(build(h, 60.0, strain="average")).steps[0], constant=True) for h in (0.1, 0.05, 0.025)]
+    f.converged("C13", "mean unit vectors (eqs 29-30): energy error, h -> 0", errors, 0.0, PROPERTY)
+    strain = 0.5 * (MASS * (SPEED**2 / LENGTH + GRAVITY)) ** 2 * LENGTH / EA
+    f.between(
+        "C13", "mean unit vectors (eqs 29-30), h = 0.1 s: energy error", errors[0], CONSERVED,
+        strain / (0.5 * MASS * SPEED**2), "It is not zero, and below the energy that the bar stores.",
+    )  # fmt: skip
