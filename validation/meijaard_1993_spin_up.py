@@ -204,16 +204,16 @@ def check(f: Findings) -> None:
                     PAPER,
                     tolerance=3e-4,
                 )
-        plain = solve(build(data, 2, all_effects=False, second_order=False, strains="natural"))
+        plain = solve(build(data, 2, all_effects=False, second_order=False, strains="generalised"))
         least = interpolated_extreme(*tip(plain, data)[::2])[1]
         f.row(
             "M12",
             f"smallest deflection without second-order terms [m], {data}, 2 inextensible elements",
             least,
             known[data]["plain"],
-            "The value lies .5 % off, which shows that the terms act.",
+            "One unit of the last digit; the value lies 3 to 4 % off, which shows that the terms act.",
             RECOMPUTED,
-            relative=5e-3,
+            tolerance=1e-4,
         )
     fine = solve(build("Simo & Vu-Quoc", 16, h=0.0025))
     t, u, v = tip(fine, "Simo & Vu-Quoc")
