@@ -216,8 +216,10 @@ def annular(n: int) -> tuple[float, float]:
     model.linear_static_step()
     step = solve(model).steps[-1]
     b = int(mesh.node_sets["b"][0])
-    return tuple(abs(float(np.asarray(step.frames[frame])[-1, b, k])) for frame, k in
-                 (("displacement", 2), ("rotation", 1)))  # fmt: skip
+    frames = step.frames
+    return abs(float(np.asarray(frames["displacement"])[-1, b, 2])), abs(
+        float(np.asarray(frames["rotation"])[-1, b, 1])
+    )
 
 
 def membrane() -> tuple[float, float]:
