@@ -140,18 +140,20 @@ def check(f: Findings) -> None:
         + [published(SOURCE, [5.0, 5.0, 5.0, WEAVE, CAPSIZE], [AT_5[0], AT_5[1], AT_5[3], 0.0, 0.0])],
         "Speed [m/s]", "Real part [1/s]",
     )  # fmt: skip
-    m = build(TURNING, radius=RADIUS)
-    m.steady_running_step(["drive", "steer"])
-    solution = solve(m)
-    report: Any = solution.steps[0].report
-    efforts, series = report.efforts, solution.steps[0].series
-    known, why = reference(), "linear equations: second order in w/R"
-    # a turn to the left: the source counts lean and steer to the right
-    f.row(case, "lean in a turn [rad]", -series["sensor/turn"][0, 0], known["lean"], why, INDEPENDENT, relative=2e-4)
-    f.row(
-        case, "steer angle [rad]", series["sensor/angle"][0, 0], known["steer angle"], why, INDEPENDENT, relative=2e-4
-    )
-    f.row(case, "steer torque [N m]", -efforts["steer"], -known["steer torque"], why, INDEPENDENT, relative=1e-3)
+    turns: list[tuple[float, float, float]] = []
+    for n in (1, 2, 4):
+        m = build(TURNING, radius=n * RADIUS)
+        m.steady_running_step(["drive", "steer"])
+        solution = solve(m)
+        report: Any = solution.steps[0].report
+        efforts, series = report.efforts, solution.steps[0].series
+        # a turn to the left: the source counts lean and steer to the right
+        turns.append((-n * series["sensor/turn"][0, 0], n * series["sensor/angle"][0, 0], -n * efforts["steer"]))
+    known = reference()
+    linear = (known["lean"], known["steer angle"], -known["steer torque"])
+    words = ("lean in a turn [rad]", "steer angle [rad]", "steer torque [N m]")
+    for word, values, exact in zip(words, np.transpose(turns), linear, strict=True):
+        f.converged(case, f"{word}, times R/{RADIUS:g} m, R -> infinity", values, exact, INDEPENDENT)
     f.zero(case, "drive torque without losses [N m]", efforts["drive"], 1e-9, "nothing dissipates")
 
     m = build(PUSHED, rate=RATE)

@@ -2,7 +2,7 @@
 
       cantilever  10 x 2 x 1 in, end moment of 2000 in lb, or 300 lb       pipes   200 and 250 in, clamped, own weight
       strips      10 x .05 + .05 in, two metals, 100 F; 8 x .2 + .1 in, two materials, 100 F and a moment of 10 in lb
-      hole        1 in wide in a plate of 12 x 12 in under 1000 psi          ring    4.12 to 4.32 in, .1 in, a quarter
+      hole        1 in wide in a wide plate under 1000 psi                   ring    4.12 to 4.32 in, .1 in, a quarter
 
 Source: R.J. Roark, "Formulas for stress and strain", 4th ed., McGraw-Hill 1965, and R.J. Roark, W.C. Young, 5th ed.,
 1975.  The numbers were read in the verification manual of ANSYS Mechanical APDL (problems VM16, 35, 43, 44, 142, 144,
@@ -14,15 +14,20 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings, published
-from fem_mbs.validation.kinds import Kind, in_ansys_manual
-from fem_mbs.validation.shell_grids import mesh_of, on_edge, square
+from fem_mbs.validation.case import Curve, Findings, extrapolated
+from fem_mbs.validation.kinds import CLOSED_FORM, Kind, in_ansys_manual
+from fem_mbs.validation.shell_grids import on_edge, square
 
 CAPABILITY = "shells"
 CASES = {
     "B-ROARK": "a cantilever in plane stress, pipes under their weight, a curved strip, a hole in a plate",
     "S-BIMETAL": "strips of two layers that are heated and bent",
 }
+DEVIATIONS = (
+    "Roark (1965), p. 384: 3018 psi at a hole in a strip 12 times as wide; plane elements have 3026 psi in one.",
+    "Roark (1965), p. 104, in VM16: 4050 psi 1 in from the clamp; plane elements have 4053 psi there, where the clamp "
+    "holds the warping of the section.",
+)
 
 
 def source(where: str, problem: int) -> Kind:
@@ -33,10 +38,9 @@ def reference() -> dict:
     """Return the printed numbers: deflections [in], stresses [psi]."""
     return {
         "moment": (".00500", "3000"),
-        "force": (".00500", "4050"),
+        "force": (".00500", "2250"),
         "thick pipe": ".12524",
         "thin pipe": (".19062", "3074.3"),
-        "hole": "3018",
         "ring": ".08854",
         "bimetal": (".750", ".015", "7500"),
         "composite": (".832", "2258", "1731"),
@@ -107,49 +111,64 @@ def _plane(f: Findings) -> None:
         sets = model.meshes["s"][0].node_sets
         u = np.asarray(step.frames["displacement"])[-1, int(sets["c"][0]), 1]
         stress = np.asarray(step.frames["stress [Pa]"])[-1]
-        x = model.positions
-        # the stress of the force is printed 1 in from the clamp
-        node = int(np.argmin(np.abs(x - (5.0 if load == "moment" else 1.0, 0.0)).sum(axis=1)))
-        value = abs(stress[node, 0])
+        node = int(np.argmin(np.abs(model.positions - (5.0, 0.0)).sum(axis=1)))
         kind = source(where, 16)
-        shear = 0.0 if load == "moment" else 0.6 * 2.0**2 / 10.0**2
-        f.digits("B-ROARK", f"deflection of a cantilever, {load} [in]", u, known[load][0], kind, error=shear,
-                 why="shear, .6 (h/L)^2 E/2G")  # fmt: skip
-        # quadratic cells are exact in pure bending
-        cells = 0.01 if load == "force" else 0.0
-        f.digits("B-ROARK", f"its bending stress, {load} [psi]", value, known[load][1], kind, error=cells,
-                 why="nodal stresses of quadratic cells of 1 in beside the clamp")  # fmt: skip
-    model = hole(12)
-    stress = np.asarray(solve(model).steps[-1].frames["stress [Pa]"])[-1]
-    mesh = model.meshes["s"][0]
-    f.digits(
-        "B-ROARK", "largest stress at a hole in a plate [psi]", stress[int(mesh.node_sets["d"][0]), 0], known["hole"],
-        source("4th ed., p. 384", 142), error=0.02, why="a long strip in the handbook, loaded sides 12 radii away here",
-    )  # fmt: skip
+        # the shear 1.2 F L/(G A) is not in the formula
+        shear = 0.0 if load == "moment" else 1.2 * 300.0 * 10.0 / (15e6 * 2.0)
+        f.digits("B-ROARK", f"deflection of a cantilever, {load}, less that of shear [in]", u - shear, known[load][0],
+                 kind)  # fmt: skip
+        # quadratic cells are exact for stresses linear along the beam
+        if load == "moment":
+            f.digits("B-ROARK", f"its bending stress, {load} [psi]", abs(stress[node, 0]), known[load][1], kind)
+        else:
+            found = [in_the_middle(n) for n in (10, 20, 40)]
+            f.converged("B-ROARK", f"its bending stress in the middle, {load} [psi], h -> 0", found,
+                        float(known[load][1]), CLOSED_FORM, error=3e-7, why="stresses of single precision")  # fmt: skip
+    found = []
+    for n in (8, 16, 32):
+        model = hole(n)
+        mesh = model.meshes["s"][0]
+        stress = np.asarray(solve(model).steps[-1].frames["stress [Pa]"], float)[-1]
+        found.append(stress[int(mesh.node_sets["d"][0]), 0])
+    f.converged("B-ROARK", "largest stress at a hole in a plate [psi], h -> 0", found, 3000.0, CLOSED_FORM)
     edge = mesh.node_sets["left"]
-    angle = np.degrees(np.arctan2(mesh.points[edge, 1], mesh.points[edge, 0]))
-    curves = [Curve(angle, stress[edge, 0], "fem-mbs"), published("Roark (1965)", 90.0, known["hole"])]
+    angle = np.arctan2(mesh.points[edge, 1], mesh.points[edge, 0])
+    # by the stress 1000 - 2000 cos 2t around the hole
+    exact = (1000.0 - 2000.0 * np.cos(2.0 * angle)) * np.sin(angle) ** 2
+    curves = [
+        Curve(np.degrees(angle), stress[edge, 0], "fem-mbs"),
+        Curve(np.degrees(angle), exact, "Kirsch (1898)", "o"),
+    ]
     f.figure("Stress at the hole along the pull", curves, "Angle [deg]", "Stress [psi]")
 
 
+def in_the_middle(n: int) -> float:
+    """Return the bending stress [psi] in the middle of the cantilever under a force, n cells along it."""
+    model = build("force", n)
+    stress = np.asarray(solve(model).steps[-1].frames["stress [Pa]"], float)[-1]
+    return abs(stress[int(np.argmin(np.abs(model.positions - (5.0, 0.0)).sum(axis=1))), 0])
+
+
 def hole(n: int) -> Model:
-    """Return a quarter of a plate of 12 x 12 in with a hole, pulled along x."""
+    """Return a quarter of a disc of 12 in with a hole; at its rim act the stresses of a wide plate pulled along x."""
+    small, large = 0.5, 6.0
 
     def place(a, b):
-        # rays from the hole of radius .5 to the sides
         t = 0.5 * np.pi * b
-        outer = 6.0 / np.maximum(np.cos(t), np.sin(t))
-        r = 0.5 * (outer / 0.5) ** a
+        r = small * (large / small) ** a
         return r * np.cos(t), r * np.sin(t)
 
-    mesh = square(place, n, n, "quad8")
-    pulled = (n - 1) * n + np.arange(n // 2)  # cells at x = 6, by their second side
-    sets = {"node_sets": mesh.node_sets, "facet_sets": {"pulled": [(0, pulled, np.ones(n // 2, int))]}}
     model = Model(2, "hole")
     model.material("steel", E=30e6, nu=0.3, density=0.0)
-    model.mesh("s", mesh_of(mesh.points[:, :2], "quad8", mesh.blocks[0].cells, **sets))
+    model.mesh("s", square(place, n, n, "quad8"))
     model.planes("p", on="s", material="steel", kinematics="linear")
-    model.pressure("pull", "s:pulled", -1000.0)
+    mesh = model.meshes["s"][0]
+    x, y = mesh.points[mesh.node_sets["right"], :2].T
+    t, k = np.arctan2(y, x), (small / large) ** 2
+    radial = 500.0 * (1.0 - k + (1.0 - 4.0 * k + 3.0 * k**2) * np.cos(2.0 * t))
+    shear = -500.0 * (1.0 + 2.0 * k - 3.0 * k**2) * np.sin(2.0 * t)
+    tractions = np.column_stack((radial * np.cos(t) - shear * np.sin(t), radial * np.sin(t) + shear * np.cos(t)))
+    on_edge(model, "right", 0.5 * np.pi * large * tractions)
     model.fix("s:bottom", ["y"])
     model.fix("s:top", ["x"])
     model.linear_static_step()
@@ -184,9 +203,12 @@ def ring(n: int = 24) -> float:
 
 def _layers(f: Findings) -> None:
     known = reference()
-    f.digits("B-ROARK", "deflection of a curved strip [in]", ring(), known["ring"], source("4th ed., curved beam", 187),
-             error=4e-4,
-             why="24 straight beams of the angle a, a^2/24, and (h/r)^2/12 of the section's curvature")  # fmt: skip
+    limit = float(extrapolated([ring(n) for n in (12, 24, 48)], 2.0))
+    # stretch and shear (Cowper, 1966), which the formula of thin bars leaves out
+    quarter, area = 0.25 * np.pi * 4.22, 0.1 * 0.2
+    more = quarter / (1e7 * area) + quarter / (10.0 * 1.25 / (12.0 + 11.0 * 0.25) * 4e6 * area)
+    f.digits("B-ROARK", "deflection of a curved strip, h -> 0, less that of stretch and shear [in]", limit - more,
+             known["ring"], source("4th ed., curved beam", 187))  # fmt: skip
     for name, model, moment, where in (
         ("bimetal", layered(10.0, 0.5, (3e7, 3e7), (1e-5, 2e-5), (0.05, 0.05)), 0.0,
          source("5th ed., pp. 113-114", 35)),

@@ -16,7 +16,7 @@ import numpy as np
 
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings, published
-from fem_mbs.validation.kinds import in_ansys_manual
+from fem_mbs.validation.kinds import CLOSED_FORM, in_ansys_manual
 from fem_mbs.validation.shell_grids import on_edge, square
 
 CAPABILITY = "shells"
@@ -26,7 +26,8 @@ INNER, OUTER, MOMENT = 3.5, 4.5, 100.0
 
 
 def build(n: int = 32) -> Model:
-    """Return a quarter of the bar: its plane of symmetry at angle 0, a linear traction of the moment at 90 degrees."""
+    """Return a quarter of the bar, n cells around and n/8 across: its plane of symmetry at angle 0, a linear traction
+    of the moment at 90 degrees."""
 
     def place(a, b):
         r, t = INNER + (OUTER - INNER) * a, 0.5 * np.pi * b
@@ -34,7 +35,7 @@ def build(n: int = 32) -> Model:
 
     model = Model(2, "curved bar")
     model.material("steel", E=30e6, nu=0.0, density=0.0)
-    model.mesh("s", square(place, 4, n, "quad8"))
+    model.mesh("s", square(place, n // 8, n, "quad8"))
     model.planes("bar", on="s", material="steel", kinematics="linear")
     model.fix("s:bottom", ["y"])
     model.fix("s:a", ["x"])
@@ -52,21 +53,30 @@ def reference() -> dict[str, str]:
     return {"inner": "655", "outer": "-555"}
 
 
+def stress_along(r: float) -> float:
+    """Return the stress along the bar [psi] at a radius [in] by Airy's function."""
+    a, b, M = INNER, OUTER, MOMENT
+    N = (b**2 - a**2) ** 2 - (2.0 * a * b * np.log(b / a)) ** 2
+    part = -((a * b / r) ** 2) * np.log(b / a) + b**2 * np.log(r / b) + a**2 * np.log(a / r) + b**2 - a**2
+    return float(-4.0 * M / N * part)
+
+
 def check(f: Findings) -> None:
-    model = build()
-    stress = np.asarray(solve(model).steps[-1].frames["stress [Pa]"])[-1]
-    sets = model.meshes["s"][0].node_sets
-    for name, corner in (("inner", "a"), ("outer", "b")):
-        f.digits(
-            "B-CURVED-BAR", f"stress of a curved bar, {name} edge [psi]", stress[int(sets[corner][0]), 1],
-            reference()[name], in_ansys_manual("Timoshenko and Goodier (1970), p. 78", "VM180"), error=5e-3,
-            why="4 x 32 quadratic cells, of second order in their angle",
-        )  # fmt: skip
+    found = []
+    for n in (16, 32, 64):
+        model = build(n)
+        stress = np.asarray(solve(model).steps[-1].frames["stress [Pa]"], float)[-1]
+        sets = model.meshes["s"][0].node_sets
+        found.append([stress[int(sets[corner][0]), 1] for corner in "ab"])
+    where = in_ansys_manual("Timoshenko and Goodier (1970), p. 78", "VM180")
+    for (name, text), r, values in zip(reference().items(), (INNER, OUTER), np.transpose(found), strict=True):
+        what = f"stress of a curved bar, {name} edge [psi]"
+        f.converged("B-CURVED-BAR", f"{what}, h -> 0", values, stress_along(r), CLOSED_FORM)
+        f.digits("B-CURVED-BAR", what, values[-1], text, where)
     line = sets["bottom"]
     r = model.meshes["s"][0].points[line, 0]
-    edges = [model.meshes["s"][0].points[int(sets[corner][0]), 0] for corner in "ab"]
     curves = [
         Curve(r, stress[line, 1], "fem-mbs"),
-        published("Timoshenko and Goodier (1970)", edges, list(reference().values())),
+        published("Timoshenko and Goodier (1970)", [INNER, OUTER], list(reference().values())),
     ]
     f.figure("Stress in the plane of symmetry", curves, "r [in]", "Stress [psi]")
