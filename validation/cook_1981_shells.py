@@ -105,10 +105,8 @@ def roof_series(terms: int = 20, degree: int = 14) -> np.ndarray:
         )  # fmt: skip
         around, outwards = (_shapes(angle, degree, first)[0] for first in (1, 0))
         load = 4.0 * WEIGHT / (n * np.pi) * (-1.0) ** (n // 2)
-        load *= np.concatenate((
-            np.zeros(degree), (weights * np.sin(angle)) @ around, -(weights * np.cos(angle)) @ outwards,
-        ))  # fmt: skip
-        amplitudes = np.linalg.solve(K, load)
+        parts = (np.zeros(degree), (weights * np.sin(angle)) @ around, -(weights * np.cos(angle)) @ outwards)
+        amplitudes = np.linalg.solve(K, load * np.concatenate(parts))
         along, _, _, bent_along, _, _ = _strains(np.array([HALF]), a, degree)
         _, across, _, _, bent_across, _ = _strains(np.zeros(1), a, degree)
         z = 0.5 * THICKNESS
@@ -152,9 +150,9 @@ def check(f: Findings) -> None:
     curves = [Curve(1.0 / meshes, found, "fem-mbs", "o-"), published("Cook (1981)", 0.0, known["cylinder"][0])]
     f.figure("Pinched cylinder", curves, "1/cells per side", "Displacement [in]")
     exact = roof_series()
-    meshes = [roof_stresses(n) for n in (6, 12, 24)]
+    roofs = [roof_stresses(n) for n in (6, 12, 24)]
     for values, known_one, quantity in zip(
-        np.transpose(meshes), exact, ("along the roof at A, top", "along the roof at A, bottom",
+        np.transpose(roofs), exact, ("along the roof at A, top", "along the roof at A, bottom",
                                       "across the roof at B, top", "across the roof at B, bottom"), strict=True,
     ):  # fmt: skip
         f.converged(

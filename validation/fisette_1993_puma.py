@@ -123,7 +123,8 @@ def check(f: Findings) -> None:
             f.digits("B-PUMA", f"base {name} {axis}, h -> 0", measured, text, RECOMPUTED)
 
     # a second of motion
-    errors, curves, series = [], [], []
+    errors, curves = [], []
+    series: list[np.ndarray] = []
     for every, h in ((1, 4e-3), (2, 2e-3), (4, 1e-3)):
         solution = solve(build(h=h))
         found = solution.drives()
@@ -133,18 +134,18 @@ def check(f: Findings) -> None:
             np.array([s[1] * s[2] * np.cos(s[2] * t) for s in SWING]),
             np.array([-s[1] * s[2] ** 2 * np.sin(s[2] * t) for s in SWING]),
         ]
-        exact = torques(*given)
+        wanted = torques(*given)
         drives = np.array([found[f"drive {k + 1}q"] for k in range(3)])
-        errors.append(np.abs(drives - exact)[:, 1:-1].max())
+        errors.append(np.abs(drives - wanted)[:, 1:-1].max())
         series.append(drives[:, ::every][:, 1:-1])
-    size = np.abs(exact).max()
+    size = np.abs(wanted).max()
     limits = extrapolated(series, 2.0)
     moved = np.abs(limits - extrapolated(series[1:], 2.0)).max()
     for k in range(3):
-        curves += [Curve(t, found[f"drive {k + 1}q"], f"Q{k + 1}"), Curve(t[::50], exact[k, ::50], "", "o")]
+        curves += [Curve(t, found[f"drive {k + 1}q"], f"Q{k + 1}"), Curve(t[::50], wanted[k, ::50], "", "o")]
     f.zero(
         "B-PUMA", "largest error over 1 s over the largest torque, h -> 0",
-        np.abs(limits - exact[:, ::4][:, 1:-1]).max() / size, 2.0 * moved / size,
+        np.abs(limits - wanted[:, ::4][:, 1:-1]).max() / size, 2.0 * moved / size,
         "Twice what the limit of 4, 2 and 1 ms moves by without the coarsest.", INDEPENDENT,
     )  # fmt: skip
     f.row(

@@ -14,6 +14,8 @@ SDLL126, which names the book.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fem_mbs import Model, solve
@@ -63,7 +65,7 @@ def reference() -> dict:
     }  # fmt: skip
 
 
-def eigenvalues(speed: float, summaries: list[dict], *variant: float) -> np.ndarray:
+def eigenvalues(speed: float, summaries: list[dict], *variant: Any) -> np.ndarray:
     """Return the eigenvalues [1/s] with positive imaginary part at a speed [rpm], of a ``variant`` of `build`."""
     model = build(*variant)
     model.complex_modes_step(count=14, rotor="rotor", speed=speed * RPM, frame="fixed")

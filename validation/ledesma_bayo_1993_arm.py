@@ -112,8 +112,8 @@ def check(f: Findings) -> None:
     places = np.arange(round(DURATION / H) + 1) * H
     exact, at_path = torques(places), []
     for solution in runs:
-        drives = solution.drives()
-        since = drives.t - solution.steps[-1].report.path_start
+        drives, own = solution.drives(), solution.steps[-1].report
+        since = drives.t - own.path_start  # type: ignore[union-attr]
         at_path.append(drives.values[np.abs(since[:, None] - places).argmin(axis=0)])
     limit = extrapolated(at_path, 2.0)
     for k, name in enumerate(("yaw", "shoulder", "elbow")):

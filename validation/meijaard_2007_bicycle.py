@@ -149,11 +149,11 @@ def check(f: Findings) -> None:
         efforts, series = report.efforts, solution.steps[0].series
         # a turn to the left: the source counts lean and steer to the right
         turns.append((-n * series["sensor/turn"][0, 0], n * series["sensor/angle"][0, 0], -n * efforts["steer"]))
-    known = reference()
-    linear = (known["lean"], known["steer angle"], -known["steer torque"])
-    words = ("lean in a turn [rad]", "steer angle [rad]", "steer torque [N m]")
-    for word, values, exact in zip(words, np.transpose(turns), linear, strict=True):
-        f.converged(case, f"{word}, times R/{RADIUS:g} m, R -> infinity", values, exact, INDEPENDENT)
+    in_turn = reference()
+    linear = (in_turn["lean"], in_turn["steer angle"], -in_turn["steer torque"])
+    quantities = ("lean in a turn [rad]", "steer angle [rad]", "steer torque [N m]")
+    for quantity, values, small in zip(quantities, np.transpose(turns), linear, strict=True):
+        f.converged(case, f"{quantity}, times R/{RADIUS:g} m, R -> infinity", values, small, INDEPENDENT)
     f.zero(case, "drive torque without losses [N m]", efforts["drive"], 1e-9, "nothing dissipates")
 
     m = build(PUSHED, rate=RATE)

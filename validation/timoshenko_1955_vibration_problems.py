@@ -140,9 +140,9 @@ def check(f: Findings) -> None:
              strip[-1] + without - with_rotary, known["strip"], source("p. 338, article 53", 66))  # fmt: skip
     side, radius = 0.05, 10.0
     wave = np.sqrt(E / 73e-5) / (2.0 * np.pi * radius)
-    exact = (wave, wave * side / radius * np.sqrt(2.4 / 4.0))
+    of_ring = (wave, wave * side / radius * np.sqrt(2.4 / 4.0))
     rings = np.transpose([ring(n) for n in (12, 24, 48)])
-    for quantity, values, closed, text in zip(("breathing", "bending"), rings, exact, known["ring"], strict=True):
+    for quantity, values, closed, text in zip(("breathing", "bending"), rings, of_ring, known["ring"], strict=True):
         what = f"frequency of a ring, {quantity} [Hz], h -> 0"
         f.converged("B-HOOP", f"{what}, closed form", values, closed, CLOSED_FORM, error=(side / radius) ** 2,
                     why="(h/r)^2 of stretching, rotary inertia and the section's curvature")  # fmt: skip

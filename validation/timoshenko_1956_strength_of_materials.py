@@ -187,14 +187,14 @@ def _discs(f: Findings) -> None:
             f.digits("S-DISCS", f"{what}, less that of shear", found[-1][0] - shear, known[name][0], where)
         f.converged("S-DISCS", f"its largest stress, {name} [psi], h -> 0", [stress for _, stress in found],
                     float(known[name][1]), where)  # fmt: skip
-    found = np.transpose([annular(n) for n in (4, 8, 16)])
+    deflections, slopes = np.transpose([annular(n) for n in (4, 8, 16)])
     D = E * 0.25**3 / (12.0 * (1.0 - 0.3**2))
     # slopes c r + d/r: none at 10 in, the moment D (slope' + nu slope/r) of 10 at 30 in
     c, d = np.linalg.solve([[10.0, 0.1], [1.3, -0.7 / 30.0**2]], [0.0, 10.0 / D])
     exact = c * (30.0**2 - 10.0**2) / 2.0 + d * np.log(3.0)
     where = source("p. 111, eqs. (e), (f)", 39)
-    f.converged("S-DISCS", "deflection [in] of an annular plate at its edge, h -> 0", found[0], exact, CLOSED_FORM)
-    f.digits("S-DISCS", "slope of an annular plate at its edge", found[1, -1], known["annular"], where)
+    f.converged("S-DISCS", "deflection [in] of an annular plate at its edge, h -> 0", deflections, exact, CLOSED_FORM)
+    f.digits("S-DISCS", "slope of an annular plate at its edge", slopes[-1], known["annular"], where)
 
 
 def annular(n: int) -> tuple[float, float]:
