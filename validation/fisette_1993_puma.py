@@ -135,9 +135,9 @@ def check(f: Findings) -> None:
             np.array([-s[1] * s[2] ** 2 * np.sin(s[2] * t) for s in SWING]),
         ]
         wanted = torques(*given)
-        drives = np.array([found[f"drive {k + 1}q"] for k in range(3)])
-        errors.append(np.abs(drives - wanted)[:, 1:-1].max())
-        series.append(drives[:, ::every][:, 1:-1])
+        moments = np.array([found[f"drive {k + 1}q"] for k in range(3)])
+        errors.append(np.abs(moments - wanted)[:, 1:-1].max())
+        series.append(moments[:, ::every][:, 1:-1])
     size = np.abs(wanted).max()
     limits = extrapolated(series, 2.0)
     moved = np.abs(limits - extrapolated(series[1:], 2.0)).max()
