@@ -85,8 +85,8 @@ def loaded(torques, buckling=()) -> Model:
 def reference() -> dict[str, float]:
     """Return the torque per angle [N m] of the spring that is not squeezed, by the flexibility of its curve.
 
-    A force F and a moment M on the plate cause the moment M + (plate - r(s)) x F in the wire at r(s).  It bends and twists
-    the wire; shear and stretch of the wire are left out.  Only the turn about the axis is free.
+    A force F and a moment M on the plate cause the moment M + (plate - r(s)) x F in the wire at r(s).  It bends and
+    twists the wire; shear and stretch of the wire are left out.  Only the turn about the axis is free.
     """
     nodes, weights = np.polynomial.legendre.leggauss(200)
     turn = np.pi * COILS * (nodes + 1.0)

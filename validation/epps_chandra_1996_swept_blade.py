@@ -90,8 +90,8 @@ def at_rest() -> np.ndarray:
 def scatter() -> tuple[float, float]:
     """Return how far the rig's frequencies are off a beam's: relative, and absolute [Hz].
 
-    The relative one is the largest deviation of the unswept strip at rest from the closed form.  The absolute one is half
-    the range of the first frequencies of all strips at rest: sweep hardly changes these, so that they show the scatter.
+    The relative one is the largest deviation of the unswept strip at rest from the closed form.  The absolute one is
+    half the range of the first frequencies of all strips at rest: sweep hardly changes these, so they show the scatter.
     """
     rows = reference()
     measured = np.array([rows[mode][0][0] for mode in (1, 2, 3)])
