@@ -17,8 +17,8 @@ __all__ = ["ATTACKS", "contact", "flight", "mechanism"]
 
 _ENERGY = 1e-9  # closing error of the energy balance of the mechanism, over the range of the energy
 _MOMENTA = 1e-9  # change of each momentum in free flight, over its largest value
-#: Bytes by which memory may grow after the first tenth of the steps: a segment, its copy while it is written, and a
-#: block that is joined, 16 MB each.
+#: Bytes by which memory at the end may exceed that after a tenth of the steps.  Memory rises and falls as segments of
+#: 16 MB fill and are copied to be written, so that both depend on when they are taken; 4e6 steps need no more than 1e6.
 _GROWTH = 48e6
 
 
