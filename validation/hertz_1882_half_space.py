@@ -21,13 +21,10 @@ approach, and 3/2 of this of the force.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from scipy.optimize import brentq
 
-from fem_mbs import Model, solve
-from fem_mbs.meshes.grids import box
+from fem_mbs import Mesh, Model, solve
 from fem_mbs.validation.case import Curve, Findings
 from fem_mbs.validation.kinds import CLOSED_FORM
 
@@ -48,10 +45,20 @@ def lines() -> np.ndarray:
 def build() -> Model:
     """Return a quarter of the ball above the block."""
     model = Model(3, "ball on a half-space")
-    n = EVEN + GROWING
-    mesh, x = box((n,) * 3, (n,) * 3, (0.0, 0.0, -n)), lines()
-    number = np.rint(np.abs(mesh.points)).astype(int)
-    model.mesh("half", replace(mesh, points=x[number] * (1.0, 1.0, -1.0)))
+    x, n = lines(), EVEN + GROWING
+    number = np.indices((n + 1,) * 3).reshape(3, -1)  # of each node's lines along x, y and into the depth
+    stride = np.array([(n + 1) ** 2, n + 1, 1])
+    square = np.array([(0, 0), (1, 0), (1, 1), (0, 1)])
+    corners = np.array([(*p, z) for z in (1, 0) for p in square])  # the lower ones first: z is a depth here
+    cells = (stride @ number[:, (number < n).all(axis=0)])[:, None] + corners @ stride
+    planes = {"left": (0, 0), "front": (1, 0), "bottom": (2, n)}
+    sides = {name: np.flatnonzero(number[axis] == line) for name, (axis, line) in planes.items()}
+    top = np.flatnonzero((number[2, cells] == 0).any(axis=1))  # face S2 is the upper one
+    mesh = Mesh(
+        x[number.T] * (1.0, 1.0, -1.0), [("hexahedron", cells)], sides,
+        facet_sets={"top": [(0, top, np.ones(len(top), int))]},
+    )  # fmt: skip
+    model.mesh("half", mesh)
     model.solid_material("half", E, NU, density=1000.0)
     model.solids("half", "half", "half")
     model.fix("half:bottom", ["x", "y", "z"])

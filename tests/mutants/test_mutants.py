@@ -135,6 +135,7 @@ def test_obvious_mutants_are_killed_and_unseen_ones_survive(checkout, tmp_path):
     assert [name for name, mask in reached.items() if mask >> line & 1] == ["test_product"]
 
 
+@pytest.mark.everyday  # any change of a line can make a reason stale
 def test_reasons_belong_to_mutants_of_the_source(checkout):
     from mutants.results import read_reasons, stale
 
