@@ -125,6 +125,7 @@ class Sensor:
         return {
             "name": self.name,
             "kind": self.kind,
+            **({"quantity": self.given["quantity"]} if self.given.get("quantity") else {}),
             "unit": self.unit,
             "columns": self.columns,
             "mid_step": self.mid_step,
