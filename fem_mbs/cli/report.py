@@ -283,6 +283,8 @@ def _modes(name: str, report: modes.ModesReport, units: Units) -> Table:
     heads = [f"{directions[k]} [%]" for k in shown]
     hertz, speed = units.of("Hz"), Units(units.base).of("rad/s")  # circular frequencies are no speeds of rotors
     table = make_table(f"{name}: mode", f"frequency [{hertz.unit}]", f"({speed.unit})", "residual", *heads)
+    if len(shown):
+        table.caption = "x, y, z: effective mass over total mass; rx, ry, rz: the same of moments of inertia"
 
     def percent(values: np.ndarray) -> list[str]:
         return [f"{v:.2f}" if abs(v) >= 0.005 else "" for v in values]

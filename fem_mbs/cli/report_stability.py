@@ -81,7 +81,7 @@ def unbalance_tables(step: Step) -> Iterator[Table]:
 def harmonic_tables(step: Step) -> Iterator[Table]:
     """Yield the table of peaks of a harmonic response."""
     report = step.report_as(harmonic.HarmonicReport)
-    if report is not None:
+    if report is not None and report.peaks:
         yield _harmonic(step.name, report, step.units)
 
 

@@ -95,7 +95,7 @@ def plot_shapes(results: Results, step: int, path: str | Path, most: int | None 
             stage.draw_frame(frame)
             stage.draw_symbols(frame, loads=False)
         if stage.scale is not None:
-            bar = figure.colorbar(stage.scale, ax=figure.axes, shrink=0.6, aspect=30, pad=0.05)
+            bar = figure.colorbar(stage.scale, ax=figure.axes, shrink=0.6, aspect=30, pad=0.05, panchor=False)
             name_bar(bar, quantity.label, results.units)
             bar.outline.set_visible(False)
         elif stage.scene.complex:
@@ -224,7 +224,7 @@ def _side_by_side(results: Results, stage: Stage, frames: list[int], quantity: A
         stage.tell_largest(alone)
     if not alone:
         if stage.scale is not None:
-            bar = figure.colorbar(stage.scale, ax=figure.axes, shrink=0.6, aspect=30, pad=0.05)
+            bar = figure.colorbar(stage.scale, ax=figure.axes, shrink=0.6, aspect=30, pad=0.05, panchor=False)
             name_bar(bar, quantity.label, results.units)
             bar.outline.set_visible(False)
         words = ", ".join(word for word in (title, enlarged) if word)

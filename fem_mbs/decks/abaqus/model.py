@@ -348,7 +348,8 @@ def _source(deck: Deck) -> str:
 
 
 def make_mesh(conv: Conversion) -> None:
-    """Create the deck's nodes and cells as the mesh "deck" of the model, with the facet sets of loads and ties."""
+    """Create the deck's nodes and cells as the mesh "deck" of the model, with its node sets and the facet sets of loads
+    and ties."""
     deck = conv.deck
     blocks, sets, number = [], {}, {}
     first = 1
@@ -365,9 +366,12 @@ def make_mesh(conv: Conversion) -> None:
     facet_sets = {
         name: [(number[id(g)], rows, faces) for g, rows, faces in entries] for name, entries in conv.facets.items()
     }
+    named = {name: ids for name, ids in deck.nsets.items() if name not in sets and name not in facet_sets}
+    ends = np.cumsum([len(ids) for ids in named.values()])[:-1]
+    rows = np.split(deck.nodes_in(np.concatenate([*named.values(), np.empty(0, int)])), ends)
+    node_sets = dict(zip(named, rows, strict=False))  # without sets there is one empty piece
     mesh = Mesh(
-        deck.x, blocks, cell_sets=sets, facet_sets=facet_sets, point_ids=deck.node_ids, source=_source(deck),
-        format="Abaqus",
+        deck.x, blocks, node_sets, sets, deck.node_ids, _source(deck), "Abaqus", facet_sets=facet_sets
     )  # fmt: skip
     conv.model.mesh("deck", mesh, unused="drop")
 

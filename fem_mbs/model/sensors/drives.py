@@ -36,7 +36,7 @@ class _Joint(Sensor):
                 owner=self.owner,
                 key="quantity",
                 value=quantity,
-                remedy=f'"{on}" has {choices}; for the force and the moment of the joint take a sensor of kind "reaction"',
+                remedy=f'"{on}" has {choices}; its force and moment are those of a sensor of kind "reaction"',
             )
         key, c = joint_coordinate(self.model, on, quantity, self.owner)
         self.unit = "rad" if c.angular else "m"
