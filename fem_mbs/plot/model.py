@@ -111,7 +111,10 @@ def _step_with_frames(results: Results, step: int | None) -> Step:
     found = [item for item in found if recorded_kind(item.type).passes_time] or found
     found = [item for item in found if not has_shapes(item)] or found
     if not found:
-        raise ResultsError(f"{results.where}: no frames with displacements: store some during the run")
+        raise ResultsError(
+            f"{results.where}: no frames with displacements; steps of modes keep them, steps in time and statics with "
+            "frames = n"
+        )
     return found[-1]
 
 

@@ -178,9 +178,9 @@ def _quantity(sensor: dict[str, Any], unit: str) -> str:
     """Return the label of a quantity with ``unit`` that a sensor measures: the output of an element, contact, tyre or
     lock, the kind of a joint coordinate, else the kind of the sensor."""
     kind = str(sensor.get("kind") or sensor["name"])
-    if kind == "joint":
-        return {"rad": "joint angle", "m": "joint displacement"}.get(unit, kind)
     quantity = str(sensor.get("quantity") or "")
+    if kind == "joint":
+        return {"rad": "joint angle", "m": "joint displacement"}.get(unit, quantity or kind)
     if kind not in ("element", "contact", "tyre", "lock") or not quantity:
         return kind
     if re.search("[a-z]{3}", quantity):  # a word

@@ -60,7 +60,10 @@ def scenes_of(results: Results, step: int | None = None) -> list[Scene]:
     chosen = results.steps if step is None else [results.step_at(step)]
     chosen = [item for item in chosen if "displacement" in item.frames and len(item.frame_times)]
     if not chosen:
-        raise ResultsError(f"{results.where}: no frames with displacements to show: store some during the run")
+        raise ResultsError(
+            f"{results.where}: no frames with displacements; steps of modes keep them, steps in time and statics with "
+            "frames = n"
+        )
     return [Scene(results, item) for item in chosen]
 
 

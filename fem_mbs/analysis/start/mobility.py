@@ -34,7 +34,7 @@ class Mobility:
 
 
 def unheld(compiled: CompiledModel, state: S.State) -> np.ndarray:
-    """Return axes (dim,) bool along which the whole model can move without straining anything and without a joint.
+    """Return axes (dim,) bool along which the whole model can move without strain and without a joint.
 
     Tyres hold along the normal of their road, also where they do not press yet.
     """

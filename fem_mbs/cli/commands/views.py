@@ -168,7 +168,10 @@ def export(
         bool, typer.Option("--whole", help="VTU files show the whole wheel of a sector (cyclic symmetry).")
     ] = False,
 ) -> None:
-    """Write the XDMF files and the tables of the sensors anew, also of a run that was killed or still goes on."""
+    """Write the XDMF files and the sensor tables again, also for a run that was killed or is still running.
+
+    ParaView opens results*.xdmf, or the .pvd files in DIR/vtu.
+    """
     from fem_mbs.results.export.vtu import write_vtu_files
     from fem_mbs.results.modes.shapes import whole_wheel
     from fem_mbs.results.reader import Results
@@ -179,8 +182,14 @@ def export(
     if not vtu and not whole:
         return
     results: Results = Results.open(folder)
-    for path in write_vtu_files(whole_wheel(results) if whole else results):
-        print(path)
+    paths = write_vtu_files(whole_wheel(results) if whole else results)
+    listed = {path.stem for path in paths if path.suffix == ".pvd"}
+    frames = [path for path in paths if path.suffix != ".pvd" and path.stem.rpartition("-")[0] in listed]
+    for path in paths:
+        if path not in frames:
+            print(path)
+    if frames:
+        print(f"{len(frames)} frames in {frames[0].parent}, which the .pvd files list")
 
 
 @commands.command(rich_help_panel=_PANEL)

@@ -82,7 +82,7 @@ def _doubts_in_base(model: Any, base: str) -> Iterator[str]:
 
 
 def doubts_of_statics(step: Any, strain_free: int | None) -> Iterator[str]:
-    """Yield a note on a step of statics of a model that can move without straining anything.
+    """Yield a note on a step of statics of a model that can move without strain.
 
     Args:
         step: a `fem_mbs.declarations.steps.PlannedStep`.
@@ -93,6 +93,6 @@ def doubts_of_statics(step: Any, strain_free: int | None) -> Iterator[str]:
         return
     ways = "one way" if strain_free == 1 else f"{strain_free} independent ways"
     yield (
-        f'step "{step.name}": the model can move in {ways} without straining anything; an equilibrium is only found '
+        f'step "{step.name}": the model can move in {ways} without strain; an equilibrium is only found '
         "where weight or loads hold it there, else add supports"
     )
