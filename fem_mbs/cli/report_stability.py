@@ -192,7 +192,7 @@ def _complex_modes(name: str, report: complex_modes.ComplexModesReport, units: U
 
 
 def _speed_units(units: Units) -> list[Units]:
-    """Return the units of the columns of a speed: as results are shown, and turns per minute if that is another unit."""
+    """Return units for the columns of a speed: those of the results, and rpm if that is another unit."""
     per_minute = Units(units.base, {"speed": "rpm"})
     return [units] if units.of("rad/s") == per_minute.of("rad/s") else [units, per_minute]
 

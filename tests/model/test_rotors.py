@@ -254,5 +254,5 @@ def test_a_support_in_the_way_of_a_rotation_is_found_before_the_run():
     with pytest.raises(ModelError, match="rotation x is held, but would move by the rotation; leave it out of the"):
         inspect(held(two_discs()))
     later = two_discs()
-    later.static_step("settle")  # a state in between may move nodes: their run compares
+    later.static_step(name="settle")  # a state in between may move nodes: their run compares
     inspect(held(later))
