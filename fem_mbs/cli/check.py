@@ -27,7 +27,7 @@ _SAMPLES = 100_000  # of time steps at which drives are looked at
 #: Tables of a model file of which `explain` says more than number and names.
 DESCRIBED = frozenset(
     {"mesh", "part", "beam", "truss", "solid", "plane", "shell", "component", "support", "step", "sensor", "event"}
-    | {"check", "units"}
+    | {"check", "units", "parameters"}
 )
 
 

@@ -405,6 +405,8 @@ def _minimise(
         return False, f"ended after {len(search.known)} trials"
     ended = bool(found.success)
     told = f"; {search.gradients.runs} runs for gradients" if method in WITH_GRADIENTS else ""
+    if ended and method in ("cobyqa", "nelder-mead"):  # whose messages speak of the radius or simplex instead
+        return ended, f"converged: values are within {tolerance:g} of their bounds' distance"
     return ended, f"{found.message}{told}"
 
 

@@ -380,7 +380,7 @@ def test_interrupted(tmp_path):
 def test_check_mentions_every_table_of_a_model_file():
     """Of a table that is added to the schema `check` says at least how many entries there are."""
     others = {"mesh", "part", "beam", "truss", "solid", "plane", "shell", "component", "support", "step", "sensor"}
-    assert others | {"event", "check", "units"} == DESCRIBED
+    assert others | {"event", "check", "units", "parameters"} == DESCRIBED
     for table in TABLES:
         name = f"{table.name} of two"
         entries = [Entry(table, name, SimpleNamespace(kind="pin"), "")] * 2
