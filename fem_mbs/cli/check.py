@@ -271,7 +271,7 @@ def _mobility(found: Any, notes: list[str]) -> Iterator[str]:
     yield text
     if found.strain_free is not None:
         if found.strain_free == 0:
-            yield "no motion without strain is free, apart from driven ones"
+            yield "every motion without strain is held or driven"
         else:
             yield f"it can move in {_count(found.strain_free, 'independent way')} without strain"
 
