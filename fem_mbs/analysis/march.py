@@ -374,7 +374,7 @@ class _March:
             **self.keep,
         }
 
-    # --- what is said of it ----------------------------------------------------------------------------------------
+    # --- report and messages ----------------------------------------------------------------------------------------
     def report(self, seconds: float) -> dict[str, Any]:
         """Return the entries of the report; ``seconds`` is the time that the steps took."""
         context, stepping, totals = self.context, self.stepping, self.totals

@@ -315,7 +315,8 @@ class KernelCache(FunctionCache):
 
 
 class _Batch(threading.local):
-    """Whether this thread compiles for a batch, whose progress is told elsewhere, or may not compile."""
+    """State of a thread: ``running``: it compiles for a batch that reports its own progress; ``refusing``: it may not
+    compile."""
 
     running = False
     refusing = False

@@ -26,7 +26,7 @@ class AnyConverted(Protocol):
 
     @property
     def notes(self) -> list[Note]:
-        """Notes on what of the deck is not used."""
+        """Notes on content of the deck that is not used."""
 
 
 @dataclass(frozen=True)

@@ -131,7 +131,7 @@ class Building:
         self.states: dict[int, StateVariable] = {}
         self.path_nodes: list[int] = []  # nodes that are coordinates along lines, not places
         self.components: dict[str, Component] = {}
-        self.warnings: list[str] = []  # sentences on what of the model may not be meant so
+        self.warnings: list[str] = []  # sentences on parts of the model that may be unintended
         self.departures: list[str] = []  # sentences on what the deck of the model asks for and the model lacks
         self.rotors: dict[str, Any] = {}
         self.reduced_parts: dict[str, Any] = {}

@@ -306,7 +306,7 @@ class Summary(Record):
     departures: list[str] | None = entry(
         "what the deck asks for and the model lacks: the results are not those of the deck", optional=True
     )
-    warnings: list[str] | None = entry("what of the model may not be meant so", optional=True)
+    warnings: list[str] | None = entry("parts of the model that may be unintended", optional=True)
     status: str = entry("of the run", default="done", pattern="^(done|failed: .*)$")
 
     @classmethod

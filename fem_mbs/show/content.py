@@ -351,7 +351,7 @@ def _is_beam(block: dict[str, Any]) -> bool:
 
 
 def frame_title(scene: Scene, frame: int) -> str:
-    """Return what is told of a frame: its time or load factor, or the number and frequency of a shape."""
+    """Return the title of a frame: its time or load factor, or the number and frequency of a shape."""
     step = scene.step
     if has_shapes(step) or recorded_kind(step.type).shapes == "vibration":
         return shape_title(step, frame, scene.results.units)

@@ -103,7 +103,7 @@ class Window:
 
     @property
     def title(self) -> str:
-        """Return what is told of the frame that is shown: its time or load factor, or the number of a shape."""
+        """Return the title of the frame that is shown: its time or load factor, or the number of a shape."""
         if not self.fields:
             return self.scene.step.name
         return f"{self.scene.step.name}: {frame_title(self.scene, self.frame)}".rstrip(": ")

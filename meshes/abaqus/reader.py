@@ -69,7 +69,7 @@ _HARMLESS = (
     "BULK VISCOSITY",
 )  # fmt: skip
 # Not used, without effect on the answer by themselves: properties of contact, constants of radiation and of gravity
-# between masses.  What asks for them is not used either, and says so.
+# between masses.  Keywords that refer to them are not used either, with a note.
 _DEFINITIONS = (
     "SURFACE INTERACTION", "SURFACE BEHAVIOR", "SURFACE SMOOTHING", "FRICTION", "CONTACT DAMPING", "GAP CONDUCTANCE",
     "GAP HEAT GENERATION", "PHYSICAL CONSTANTS", "DISTRIBUTION TABLE",

@@ -66,7 +66,7 @@ def doubts_of_units(model: Any) -> Iterator[str]:
 
 
 def _doubts_in_base(model: Any, base: str) -> Iterator[str]:
-    """Yield notes on materials and gravity whose numbers look like those of another base than the one that is told."""
+    """Yield notes on materials and gravity whose numbers fit another base of units than the model's."""
     told, si = Units(base), Units(base, {"velocity": "m/s", "acceleration": "m/s^2"})
     for material in model.materials.values():
         speed = _wave_speed(material)

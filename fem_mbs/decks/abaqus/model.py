@@ -1,7 +1,7 @@
 """Convert a deck (`fem_mbs.meshes.abaqus.reader`) to a `Model`: nodes, elements, materials, sections, masses, springs.
 
 `Conversion` holds what is known while a deck becomes a model: which node and element became what, and notes on what was
-not used.  Constraints, loads, steps and prints are modules of their own; docs/decks.md says what of a deck is used.
+not used.  Constraints, loads, steps and prints are modules of their own; docs/decks.md lists the keywords.
 
 Solids become one part of the model per section and element type, beams and trusses likewise; the three nodes of a B32
 give two beams, so that its middle node stays a node of the model.  Node k of the deck is node k of the model.
