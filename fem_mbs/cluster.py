@@ -359,7 +359,7 @@ class _Run:
             )
 
     def take(self, future: Any) -> None:
-        """What has come of a task."""
+        """Outcome of a task."""
         from distributed.scheduler import KilledWorker
 
         index, _ = self.running.pop(future.key)

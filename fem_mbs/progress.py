@@ -180,7 +180,7 @@ Display = Callable[[Compiling | None], None]
 
 
 class _Compilations:
-    """What tells of compilations where no program does: the line of `fem_mbs.progress`, and a line of the log."""
+    """Report compilations where no program does: the line of `fem_mbs.progress`, and a line of the log."""
 
     def __init__(self) -> None:
         self._stack: contextlib.ExitStack | None = None

@@ -56,7 +56,7 @@ class DeckFormat:
     reduction: str = ""
 
     def read(self, path: str | Path) -> Any:
-        """Return what a deck says."""
+        """Return the content of a deck."""
         module, function = self.reader.split(":")
         return getattr(import_module(module), function)(path)
 

@@ -29,7 +29,7 @@ class Runnable(AnyConverted, Protocol):
     """A deck as a model with its steps."""
 
     def watch(self, context: RunContext, recorder: Recorder) -> Relay:
-        """Return what makes the deck's prints of the rows of a run."""
+        """Return the receiver of rows that makes the deck's prints."""
 
     def placed(self, error: ModelError) -> ModelError:
         """Return an error with file and line of what it is about."""

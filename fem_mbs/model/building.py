@@ -1,4 +1,5 @@
-"""What a model is built into: names and places, materials, sections, functions, meshes, points, blocks of elements."""
+"""The content of a model while it is built: names, places, materials, sections, functions, meshes, blocks of
+elements."""
 
 from __future__ import annotations
 

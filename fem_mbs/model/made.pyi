@@ -2657,7 +2657,7 @@ class MadeCalls:
         target: Places | None = None,
         function: Function | None = None,
     ) -> None:
-        """What happens in a transient when a sensor passes a value.
+        """An action in a transient when a sensor passes a value.
 
         Add an event: an action in a transient when a sensor passes a value; its time is found to round-off.
 

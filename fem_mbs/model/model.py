@@ -133,7 +133,7 @@ class Model(MadeCalls, Shown):
 
     @property
     def field_names(self) -> tuple[str, ...]:
-        """What the frames of solid and plane parts hold."""
+        """Fields that frames hold for solid and plane parts."""
         return self._field_names
 
     @field_names.setter

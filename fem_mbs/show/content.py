@@ -56,7 +56,7 @@ def page_content(results: Results, step: int | None = None) -> dict[str, Any]:
 
 
 def scenes_of(results: Results, step: int | None = None) -> list[Scene]:
-    """Return what is drawn of the steps that have frames, or of one of them; arguments and errors as `page_content`."""
+    """Return the drawn content of the steps that have frames, or of one; arguments and errors as `page_content`."""
     chosen = results.steps if step is None else [results.step_at(step)]
     chosen = [item for item in chosen if "displacement" in item.frames and len(item.frame_times)]
     if not chosen:
@@ -142,7 +142,7 @@ class _Page:
         }
 
     def _told(self) -> str:
-        """Return what the model is in one sentence."""
+        """Return a summary of the model in one sentence."""
         elements = sum(len(block["connectivity"]) for block in self.header["blocks"])
         counts = (
             (len(self.header["nodes"]), "nodes"),

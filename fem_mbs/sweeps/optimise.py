@@ -112,7 +112,7 @@ class Rule:
 
 @dataclass
 class Optimum:
-    """What a search has found.
+    """Result of a search.
 
     ``values`` are those of the best trial by path, ``row`` its row in the ``table`` of all trials, ``objective`` the
     number that was minimised or maximised there.  ``converged``: the method has ended by its tolerance, not by the
@@ -220,7 +220,7 @@ class _Search:
         return SweepRow(values, folder, record["status"], record["reason"], record["seconds"], found)
 
     def cost(self, values: tuple[float, ...]) -> float:
-        """Return what is minimised; of a failed trial a large number."""
+        """Return the objective to minimise; for a failed trial a large number."""
         row = self.row(values)
         found = self.sign * self.objective.of(row.quantities)
         return found if row.status == "done" and math.isfinite(found) else _POOR

@@ -174,7 +174,7 @@ _NOTING = {other_of_material: Use.REFUSED, other_field_of_material: Use.PASSED, 
 
 
 def _word(name: str, handler: Callable) -> Word:
-    """Return what becomes of a keyword that a function reads."""
+    """Return the treatment of a keyword that a function reads."""
     if handler is procedure:
         known = COMPUTED.get(name)
         if known is None:

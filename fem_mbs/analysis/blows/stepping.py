@@ -265,7 +265,7 @@ class BlowStepping(Stepping):
         return self._value(one) < (-self._least_gap if one.kind == "closes" else 0.0)
 
     def _value(self, one: _Hurt) -> float:
-        """Return what passes zero where a condition begins to be hurt."""
+        """Return the value that passes zero where a condition begins to be violated."""
         contacts, i = self.contacts, one.contact
         if one.kind == "closes":
             return float(contacts.get(impact.GAP)[i])
@@ -450,7 +450,7 @@ class BlowStepping(Stepping):
 
     # --- going back, restart ---------------------------------------------------------------------------------------
     def _kept(self) -> tuple[Any, ...]:
-        """Return what `_return` needs to go back to the present state."""
+        """Return a snapshot from which `_return` restores the present state."""
         return self._copies(), self.works.copy(), self.step, self.counter.copy(), self.log.mark()
 
     def _return(self, kept: tuple[Any, ...]) -> None:

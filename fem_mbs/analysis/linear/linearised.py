@@ -148,11 +148,11 @@ class Linearised:
 
     # --- what a distributed model makes in another way ----------------------------------------------------------------
     def assembler(self, system: Compiled) -> Matrices:
-        """Return what assembles the matrices of a compiled model."""
+        """Return the assembler of the matrices of a compiled model."""
         return matrices_of(system)
 
     def made_once(self, make: Callable[[], Found]) -> Found:
-        """Return what ``make`` returns, arrays of all dofs, which processes of a machine may have in common."""
+        """Return the arrays of ``make`` over all dofs, which processes of a machine may share."""
         return make()
 
     @property
@@ -396,7 +396,7 @@ class Linearised:
     # --- what is solved with it, and what is reported of it ---------------------------------------------------------
     @cached_property
     def equilibrium(self) -> Equilibrium:
-        """Return what solves with the stiffness; it keeps its factors."""
+        """Return a solver for the stiffness that keeps its factors."""
         return Equilibrium(self)
 
     @cached_property

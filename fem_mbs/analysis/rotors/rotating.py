@@ -77,7 +77,7 @@ def rotation_in_frame(
     compiled: CompiledModel, state: S.State, rotation: Rotation, t: float = 0.0, loading: Loading | None = None,
     frame: str = "auto", blades: bool = False,
 ) -> Linearisation:  # fmt: skip
-    """Return what `choose_frame` does of `steady_rotation`; the factors of the one serve the other."""
+    """Return `choose_frame` of `steady_rotation`, with shared factors."""
     return _chosen(*_steady(compiled, state, rotation, t, loading, None), frame, blades)
 
 
@@ -85,7 +85,7 @@ def _steady(
     compiled: CompiledModel, state: S.State, rotation: Rotation, t: float, loading: Loading | None,
     parts: SteadyParts | None,
 ) -> tuple[Linearisation, _Tangent | None]:  # fmt: skip
-    """Return what `steady_rotation` does, and the last tangent of the search, None where the state was one."""
+    """Return `steady_rotation` and the last tangent of the search, None if the state itself was steady."""
     system = compiled.system
     now, before, least, slow, pin, tangent = state, np.inf, np.inf, 0, None, None
     for _ in range(_ITERATIONS):
@@ -370,7 +370,7 @@ def choose_frame(lin: Linearisation, frame: str = "auto", blades: bool = False) 
 
 
 def _chosen(lin: Linearisation, near: _Tangent | None, frame: str, blades: bool) -> Linearisation:
-    """Return what `choose_frame` does; ``near``: the tangent of a rotation nearby, None: there is none."""
+    """Return the result of `choose_frame`; ``near``: the tangent of a rotation nearby, None: there is none."""
     rotation = lin.steady
     if rotation is None:
         if frame not in FRAMES[:2]:

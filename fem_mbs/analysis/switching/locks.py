@@ -358,7 +358,7 @@ class Switching:
 
     # --- restart ---------------------------------------------------------------------------------------------------
     def story(self) -> dict[str, Any]:
-        """Return what a restart point needs, as JSON can hold it; the parameters of elements are in its state."""
+        """Return the data for a restart point in types of JSON; the parameters of elements are in its state."""
         return {
             "silent": np.flatnonzero(self.silent).tolist(), "released": self.released.tolist(),
             "broken": sorted(self.broken),

@@ -1,4 +1,4 @@
-"""What several commands share: options with their texts, the console, complaints."""
+"""Shared parts of commands: options with their texts, the console, complaints."""
 
 from __future__ import annotations
 

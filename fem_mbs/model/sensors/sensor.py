@@ -1,4 +1,4 @@
-"""What all sensors share: their declaration, and the object that records and evaluates.
+"""Base classes of all sensors: the declaration, and the object that records and evaluates.
 
 A kind of sensor is a subclass of `SensorRequest`, which says what its keys are, and one of `Sensor`, which finds places
 in a model (`prepare`), says what a compiled model records (`bind`), and turns records into columns (`evaluate`).

@@ -1,4 +1,4 @@
-"""What steps by modes take of the steps before and of the deck: how many modes, and how these are damped."""
+"""Number and damping of the modes of modal steps, from the steps before and from the deck."""
 
 from __future__ import annotations
 
