@@ -106,7 +106,7 @@ class Rule:
         return self.sign / (abs(self.limit) or 1.0)
 
     def excess(self, quantities: Mapping[str, float]) -> float:
-        """Return by how much it is violated, relative to the limit; negative: not."""
+        """Return the violation relative to the limit; negative where the rule holds."""
         return self.scale * (self.measure.of(quantities) - self.limit)
 
 
@@ -161,7 +161,7 @@ class _Search:
 
     @property
     def measures(self) -> list[Measure]:
-        """The objective, and what the rules limit."""
+        """The objective and the limited quantities of the rules."""
         return [self.objective, *(rule.measure for rule in self.rules)]
 
     def run(self, points: Sequence[tuple[float, ...]]) -> None:

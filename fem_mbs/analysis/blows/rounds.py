@@ -182,7 +182,7 @@ class _Phase:
         return p0
 
     def _change(self, p: np.ndarray) -> bool:
-        """Change the worst condition that is hurt; return whether there was one."""
+        """Change the most violated condition; return whether there was one."""
         size = float(np.abs(p).max(initial=0.0)) * _TINY
         lack = np.where(self.presses, self.least - p[:, 0], -np.inf)
         worst = int(np.argmax(lack))

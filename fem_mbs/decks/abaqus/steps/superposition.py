@@ -31,7 +31,7 @@ def modes_before(item: StepToMake) -> int:
 
 
 def modal_damping(item: StepToMake, modes: int) -> dict[str, Any]:
-    """Return options of a step by modes that say how these are damped; modes without a ratio have none.
+    """Return the damping options of a step by modes; modes without a ratio are undamped.
 
     Raises:
         ModelError: Rayleigh's factors of some of the modes.
