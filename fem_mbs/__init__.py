@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # what `__getattr__` below loads, for type checkers and edito
     from fem_mbs.analysis.stability.linearise import linearise
     from fem_mbs.analysis.transient.tangent import newton_residuals, tangent_check
     from fem_mbs.cluster import run_tasks
+    from fem_mbs.decks.running import load_deck
     from fem_mbs.errors import (
         AnalysisError,
         ConvergenceError,
@@ -83,6 +84,7 @@ __all__ = [
     "hot_spots",
     "identify",
     "linearise",
+    "load_deck",
     "load_model",
     "mac",
     "measured_instants",
@@ -156,6 +158,7 @@ _PUBLIC = {
     "hot_spots": "fem_mbs.parts.recovery",
     "identify": "fem_mbs.sweeps.identify",
     "linearise": "fem_mbs.analysis.stability.linearise",
+    "load_deck": "fem_mbs.decks.running",
     "load_model": "fem_mbs.modelfile.read",
     "mac": "fem_mbs.results.modes.mac",
     "measured_instants": "fem_mbs.sweeps.identify",

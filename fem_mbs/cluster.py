@@ -359,7 +359,7 @@ class _Run:
             )
 
     def take(self, future: Any) -> None:
-        """What has come of a task."""
+        """Outcome of a task."""
         from distributed.scheduler import KilledWorker
 
         index, _ = self.running.pop(future.key)
@@ -452,8 +452,7 @@ def _close(cluster: Any) -> None:
 
 @contextlib.contextmanager
 def _without_messages() -> Iterator[None]:
-    """Nothing of the logs of dask and its event loop on the screen: that a worker has died is told by those who know
-    what it worked on."""
+    """Keep the logs of dask and its event loop off the screen; the caller reports a dead worker and its task."""
     loggers = {logging.getLogger(name) for name in _LOGS}
     loggers |= {logging.getLogger(name) for name in [*logging.root.manager.loggerDict] if name.startswith(_LOGS)}
     before = [(log, log.handlers[:], log.propagate) for log in loggers]

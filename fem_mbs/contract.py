@@ -321,7 +321,7 @@ def is_plain() -> bool:
 
 
 def runner(function: Any, entries: float) -> Any:
-    """Return what runs a kernel called from Python: its Python function within `plain` where the work is small.
+    """Return a function that runs a kernel called from Python: within `plain` and for little work its Python function.
 
     Args:
         entries: number of entries of the element matrices that the call is about.

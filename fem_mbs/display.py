@@ -31,7 +31,7 @@ def report_by(reporter: Callable[[Any, Path], Path]) -> None:
 
 
 def report_writer() -> Callable[[Any, Path], Path]:
-    """Return what writes the report of results to a path, and returns this."""
+    """Return the function that writes the report of results to a path and returns this path."""
     return _reporters[0]
 
 

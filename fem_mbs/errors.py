@@ -160,7 +160,7 @@ class AnalysisError(FemMbsError):
 
 
 class LooseError(AnalysisError):
-    """Something moves without straining anything, where an analysis needs that all is held."""
+    """A part can move without strain (a mechanism or a rigid body) where an analysis needs a supported model."""
 
 
 class ConvergenceError(AnalysisError):

@@ -138,7 +138,7 @@ def write_atomic(path: Path, parts: str | Iterable[str], what: str = "File", err
 
 
 def check_hdf5(path: str | Path) -> str:
-    """Return what keeps an HDF5 file from being read, "" if nothing does.
+    """Return the reason why an HDF5 file cannot be read, "" if there is none.
 
     Files whose headers have no checksums are read whole in another process, since the library may crash or never end
     on a damaged one; the answer holds as long as the file does not change.

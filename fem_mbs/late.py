@@ -1,4 +1,4 @@
-"""What is made or loaded when it is first used: methods of dataclasses, and modules that few models need.
+"""Things that are made or loaded at their first use: methods of dataclasses, and modules that few models need.
 
 Python writes the methods of a dataclass as text and compiles this, which takes .5 ms for each class; a command loads
 some 500 of them and uses a tenth.  `dataclass` here has the meaning of `dataclasses.dataclass`, to which type checkers
@@ -103,7 +103,7 @@ class _LateModule:
 
 
 def late_module(name: str) -> Any:
-    """Return what stands for a module of that name until something of it is asked for.
+    """Return a stand-in for a module of that name, which loads the module at its first use.
 
     Type checkers see the module itself through an import within ``if TYPE_CHECKING``.
     """

@@ -1,9 +1,10 @@
-"""One line that says what a call is busy with: on a terminal, in a notebook, nowhere else.
+"""A line that shows the activity of a running call, on a terminal or in a notebook only.
 
-Whoever may take seconds opens the line by `waiting`, a context or the decorator of a function, and writes to it by
-`say`.  Calls within the call write to the same line.
-The line vanishes at the end.  Compilations of kernels are told here, and shown by this line unless a program shows
-them in its own way (`told`).  `quiet`, or the environment variable FEM_MBS_QUIET, switches it off.
+A function that may take seconds opens the line by `waiting`, a context or the decorator of a function, and writes to it
+by `say`.  Calls within the call write to the same line.  The line vanishes at the end.
+
+Compilations of kernels are reported here and shown by this line, unless a program shows them in its own way (`told`).
+`quiet`, or the environment variable FEM_MBS_QUIET, switches it off.
 """
 
 from __future__ import annotations
@@ -179,7 +180,7 @@ Display = Callable[[Compiling | None], None]
 
 
 class _Compilations:
-    """What tells of compilations where no program does: the line of `fem_mbs.progress`, and a line of the log."""
+    """Report compilations where no program does: the line of `fem_mbs.progress`, and a line of the log."""
 
     def __init__(self) -> None:
         self._stack: contextlib.ExitStack | None = None

@@ -51,7 +51,7 @@ _WORDS: dict[Any, str] = {bool: "boolean", int: "integer", float: "number", str:
 
 @dataclass(frozen=True)
 class Entry:
-    """What is known of one entry of a record.
+    """Description of one entry of a record.
 
     ``text`` and ``unit`` describe it; ``optional``: the object may lack it; ``given``: it repeats an option or tells
     how a result was computed, rather than what came of it; ``member``: the name of one number of a list, for tables of

@@ -191,7 +191,7 @@ def side_by_side(call: Callable[[int], object], count: int) -> None:
 # --- BLAS ------------------------------------------------------------------------------------------------------------
 @cache
 def _blas() -> ThreadpoolController:
-    """Return what limits the BLAS libraries that are loaded, scipy's among them."""
+    """Return the controller of threads for all loaded BLAS libraries, scipy's among them."""
     import scipy.linalg  # noqa: F401  (it loads its own)
     from threadpoolctl import ThreadpoolController
 

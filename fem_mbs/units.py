@@ -203,7 +203,7 @@ class Units:
         return Units(str(told.pop("base", "m kg s")), told)
 
     def to_json(self) -> dict[str, str]:
-        """Return what `of_json` reads."""
+        """Return a dictionary that `of_json` reads."""
         return {"base": self.base, **self.chosen}
 
     def told(self, base: bool) -> Units:

@@ -214,7 +214,7 @@ class Mesh:
 
     @property
     def read(self) -> dict[str, int]:
-        """What the mesh holds: points, cells of each kind, sets."""
+        """Content of the mesh: points, cells of each kind, sets."""
         counts = {"points": len(self.points)}
         for block in self.blocks:
             counts[block.kind] = counts.get(block.kind, 0) + len(block.cells)

@@ -17,7 +17,7 @@ __all__ = ["Effect", "Use", "Word", "first_sentence", "word_table"]
 
 
 class Effect(StrEnum):
-    """What content that is not used does to the answer.
+    """Effect on the results of content that is not used.
 
     Attributes:
         NONE: nothing: it concerns output, or the conduct of the other program.
@@ -31,7 +31,7 @@ class Effect(StrEnum):
 
 
 class Use(StrEnum):
-    """What becomes of a keyword.
+    """Treatment of a keyword.
 
     Attributes:
         USED: the model holds it.

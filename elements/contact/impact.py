@@ -13,7 +13,7 @@ through the exact quotient of the gap and sticking through the row that it keeps
 loses mu N d.R U.  Resultant and moment vanish.
 
 An accepted step leaves in ``hist`` what decides on the next status: forces, gap, the slip at its end and its mean
-direction.  FLAG stays 1 as soon as one of the conditions of the status is hurt.  Statics and starts have no friction.
+direction.  FLAG stays 1 once a condition of the status is violated.  Statics and starts have no friction.
 Outputs: N, T, the gap at the end, the sliding speed, and the sums of normal and tangential impulses of all blows.
 """
 

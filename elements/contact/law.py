@@ -185,7 +185,7 @@ def normal_force(ctl, par, e, tail, hist, y0, y1, rate, approach):
 
 @inner
 def decay_force(ctl, par, e, tail, hist, y0, y1):
-    """Return what a rule with numerical damping adds to the force of the step, and its derivative by y1.
+    """Return the force that a rule with numerical damping adds in the step, and its derivative by y1.
 
     It grows with the change of the elastic force; the caller cuts the sum off at zero.
     """

@@ -33,7 +33,7 @@ SURFACE_COLUMNS = ("ball radius [m]", "surface", "radius [m]", "side", *(f"half 
 
 @inner
 def _beyond(p, half):
-    """Return what p exceeds -half .. half by, and its derivative."""
+    """Return the excess of p over the interval -half .. half, and its derivative."""
     if p >= half:
         return p - half, 1.0
     if p <= -half:

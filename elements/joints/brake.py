@@ -1,4 +1,4 @@
-"""What a lock tells and a brake does on a coordinate: `brake_offset2/3`, `brake_angle2/3`.
+"""Outputs of locks and forces of slipping brakes on a coordinate: `brake_offset2/3`, `brake_angle2/3`.
 
 A lock is a constraint on a coordinate s of two ends (`offset`, `angle2`, `hinge3`) that acts while the lock is closed.
 The element here stands beside it.  Its parameters change at events alone:

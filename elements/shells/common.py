@@ -101,7 +101,7 @@ def turn_columns(U, dof, e, n, scale, T, K):
 
 
 class _Columns(Protocol):
-    """What `prestress_of` must know of a parameter table."""
+    """Columns of a parameter table that `prestress_of` uses."""
 
     count: int
     stress: int

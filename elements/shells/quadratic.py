@@ -59,7 +59,7 @@ _CELLS = tuple(CELLS)  # a cell is 0 or 1 in the tables below
 
 
 def _tables():
-    """Return what the kernel reads of both cells: sizes and columns, fields, products and where those begin."""
+    """Return the data of both cells that the kernel reads: sizes, columns, fields, products and their places."""
     ties, columns = [tying_of(cell) for cell in _CELLS], [QuadraticColumns(cell) for cell in _CELLS]
     most = max(len(t.base) for t in ties)
     base, rows = np.zeros((2, most), np.int64), np.zeros((2, most, max(CELLS.values())))

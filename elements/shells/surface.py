@@ -123,7 +123,7 @@ def curvatures(X, offset, axes, section) -> np.ndarray:
 
 
 def in_element(values: np.ndarray) -> np.ndarray:
-    """Return what elements take of values (e, n, ...) at their nodes: linear ones the mean of all."""
+    """Return the values that elements use of values (e, n, ...) at their nodes: linear ones the mean."""
     if values.shape[1] > 4:
         return values
     return np.broadcast_to(values.mean(axis=1, keepdims=True), values.shape)

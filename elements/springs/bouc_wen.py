@@ -86,7 +86,7 @@ def _hysteretic(par, e):
 
 @inner
 def _decay(ctl, par, e, dx, change, by):
-    """Return what a rule with numerical damping adds to the force, and its derivative by s1."""
+    """Return the force added by a rule with numerical damping, and its derivative by s1."""
     if ctl[DECAY] == 0 or change * dx <= 0:
         return 0.0, 0.0
     a, elastic = ctl[DECAY] / ctl[H], par[e, SHARE] * par[e, STIFFNESS]

@@ -43,7 +43,7 @@ def _at_end(par, e, tail, hist, x):
 
 @inner
 def _decay(ctl, par, e, tail, hist, x0, dx):
-    """Return what a rule with numerical damping adds to the force, and its derivative by s1."""
+    """Return the force added by a rule with numerical damping, and its derivative by s1."""
     if ctl[DECAY] == 0:
         return 0.0, 0.0
     a = ctl[DECAY] / ctl[H]

@@ -39,7 +39,7 @@ def _mean(par, e, p, s0, ds):
 
 @inner
 def _decay(ctl, par, e, p, s0, s1, ds):
-    """Return what a rule with numerical damping adds to the force, and its derivative by s1."""
+    """Return the force added by a rule with numerical damping, and its derivative by s1."""
     if ctl[DECAY] == 0:
         return 0.0, 0.0
     a = ctl[DECAY] / ctl[H]

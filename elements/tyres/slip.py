@@ -42,7 +42,7 @@ CURVES = ("linear", "brush", "magic")
 _BRUSH, _MAGIC = 1, 2
 #: Value in the column "peak load": stiffnesses are proportional to the normal force.
 PROPORTIONAL = -1.0
-#: Names of the columns, which begin at a column of par that the functions are told.
+#: Names of the columns, which begin at a column of par that is an argument of the functions.
 SLIP_COLUMNS = (
     "curve", "peak load [N]", "friction x", "friction y", "slip stiffness x", "slip stiffness y", "C x", "C y", "E x",
     "E y",

@@ -338,7 +338,7 @@ class _March:
             context.tell(self.step, done, self.n_steps, **told)
 
     def restart_point(self, time: float) -> dict[str, Any] | None:
-        """Return what a run goes on from at ``time`` [s], where a restart point is due."""
+        """Return the data of a restart point at ``time`` [s], if one is due."""
         stepping, context, along = self.stepping, self.context, self.along
         if self.with_events:
             # steps count from the last event, and a part of a step is no place to go on from
@@ -374,7 +374,7 @@ class _March:
             **self.keep,
         }
 
-    # --- what is said of it ----------------------------------------------------------------------------------------
+    # --- report and messages ----------------------------------------------------------------------------------------
     def report(self, seconds: float) -> dict[str, Any]:
         """Return the entries of the report; ``seconds`` is the time that the steps took."""
         context, stepping, totals = self.context, self.stepping, self.totals

@@ -45,7 +45,7 @@ def reading(
 
 
 class Rows:
-    """What makes rows and frames of a compiled model; ``fields`` are those of solid and plane parts, ``recovered`` the
+    """Maker of rows and frames of a compiled model; ``fields`` are those of solid and plane parts, ``recovered`` the
     nodes of reduced parts."""
 
     def __init__(self, compiled: CompiledModel):

@@ -96,7 +96,7 @@ def _solve(
 
 
 def _line() -> Callable[[Progress], None] | None:
-    """Return what shows the progress of a run that nobody else shows, None where nobody would see it."""
+    """Return the default display of progress, None where no terminal or notebook shows it."""
 
     def show(p: Progress) -> None:
         at = f"load factor {p.load_factor:.4g}" if p.load_factor is not None else f"t = {p.time:.4g} {unit_of('s')}"
@@ -293,7 +293,7 @@ class Beginning:
 @in_units_of_model
 @analysis()
 def inspect(model: Model) -> Beginning:
-    """Return what `run` checks before its first step, with the stability of explicit steps in addition.
+    """Make the checks of `run` before its first step, with the stability of explicit steps in addition.
 
     Raises:
         ModelError: the model cannot be computed.

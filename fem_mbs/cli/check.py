@@ -27,7 +27,7 @@ _SAMPLES = 100_000  # of time steps at which drives are looked at
 #: Tables of a model file of which `explain` says more than number and names.
 DESCRIBED = frozenset(
     {"mesh", "part", "beam", "truss", "solid", "plane", "shell", "component", "support", "step", "sensor", "event"}
-    | {"check"}
+    | {"check", "units", "parameters"}
 )
 
 
@@ -59,6 +59,10 @@ def _explained(model: Any, path: str | Path, file: Any, begun: Any, moves: Any) 
     out = [f"{path}: {model.title}" if model.title else f"{path}"]
     gravity = ", ".join(f"{g:g}" for g in model.gravity)
     out.append(f"dimension {model.dimension}, gravity ({gravity}) {unit_of('m/s^2')}")
+    if model.shown_units is not None:
+        shown = ", ".join(f"{name} in {unit}" for name, unit in model.shown_units.chosen.items())
+        base = model.shown_units.base
+        out.append(f'units: the numbers of the file are in "{base}"; results show {shown or "the same"}')
     if model.parameters:
         out.append(f"parameters: {', '.join(f'{name} = {value:g}' for name, value in model.parameters.items())}")
     out += _meshes(model)
@@ -267,9 +271,9 @@ def _mobility(found: Any, notes: list[str]) -> Iterator[str]:
     yield text
     if found.strain_free is not None:
         if found.strain_free == 0:
-            yield "without straining anything it can only move as driven, or not at all"
+            yield "every motion without strain is held or driven"
         else:
-            yield f"it can move in {_count(found.strain_free, 'independent way')} without straining anything"
+            yield f"it can move in {_count(found.strain_free, 'independent way')} without strain"
 
 
 def _start(model: Any, begun: Beginning) -> Iterator[str]:

@@ -29,7 +29,14 @@ _PLAIN_SECONDS = 10.0  # between two plain lines, at most
 _WORTH_A_LINE = 2.0  # [s] of compilation
 
 
+def _without_time(p: Progress) -> bool:
+    """Return whether a step counts speeds, frequencies or points instead of time steps or load levels."""
+    return p.load_factor is None and p.iterations == 0.0 and p.energy_error == 0.0
+
+
 def _describe(p: Progress) -> str:
+    if _without_time(p):
+        return f"{p.done} of {p.total}"
     if p.load_factor is not None:
         return f"load factor {p.load_factor:.5g}, {p.iterations:.1f} iterations per step"
     return f"t = {p.time:.5g} {unit_of('s')}, {p.iterations:.1f} iterations per step, energy error {p.energy_error:.1e}"
@@ -37,6 +44,8 @@ def _describe(p: Progress) -> str:
 
 def _brief(p: Progress) -> str:
     """Shorten a text to fit beside the bar on a terminal of 80 columns."""
+    if _without_time(p):
+        return ""
     if p.load_factor is not None:
         return f"load factor {p.load_factor:.4g}, {p.iterations:.1f} iterations"
     return f"t = {p.time:.4g} {unit_of('s')}, {p.iterations:.1f} iterations, energy {p.energy_error:.0e}"

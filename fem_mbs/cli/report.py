@@ -92,14 +92,14 @@ def print_report(console: Console, results: Results, said: Collection[str] = ())
             if sentence in said:
                 continue
             console.print(f"not used: {sentence}", markup=False, soft_wrap=True)
-    console.print(
-        f"results in {results.directory} (summary.json, results.h5, results*.xdmf, sensors-*.csv)", markup=False,
-        soft_wrap=True,
-    )  # fmt: skip
-    console.print(
-        f"figures: fem-mbs plot {results.directory}; animation: fem-mbs animate {results.directory}", markup=False,
-        soft_wrap=True,
-    )  # fmt: skip
+    folder = results.folder()
+    names = ("summary.json", "results.h5", "results*.xdmf", "sensors-*.csv", "response-*.csv", "drives-*.csv")
+    written = ", ".join(name for name in names if any(folder.glob(name)))
+    console.print(f"results in {folder} ({written})", markup=False, soft_wrap=True)
+    hint = f"figures: fem-mbs plot {folder}"
+    if any("displacement" in step.frames for step in results.steps):
+        hint += f"; animation: fem-mbs animate {folder}; in space: fem-mbs show {folder}"
+    console.print(hint, markup=False, soft_wrap=True)
 
 
 def assembly_sentences(report: ClosingReport, units: Units) -> Iterator[str]:
@@ -126,7 +126,9 @@ def assembly_sentences(report: ClosingReport, units: Units) -> Iterator[str]:
 
 
 def _steps(results: Results) -> Table:
-    table = make_table("step", "rule", "time steps", "iterations per step", "energy closing error / range", "seconds")
+    """Return a row for each step; columns in which no step has anything are left out."""
+    heads = ("step", "rule", "time steps", "iterations per step", "energy closing error / range", "seconds")
+    rows = []
     for step in results.steps:
         report = step.report
         adaptive, iterations, rule, seconds = (
@@ -139,14 +141,20 @@ def _steps(results: Results) -> Table:
         title = report.type if report is not None else ""
         if kind.linear and title != step.type:
             title = step.type.replace("_", " ")
-        table.add_row(
-            step.name,
-            title if rule is None else rule,
-            (_count_of_steps(report, n) if n else ""),
-            f"{iterations / per:.2f}" if per and iterations is not None else "",
-            _closing(report),
-            f"{seconds:.2f}" if seconds is not None else "",
+        rows.append(
+            (
+                step.name,
+                title if rule is None else rule,
+                (_count_of_steps(report, n) if n else ""),
+                f"{iterations / per:.2f}" if per and iterations is not None else "",
+                _closing(report),
+                f"{seconds:.2f}" if seconds is not None else "",
+            )
         )
+    told = [k for k in range(len(heads)) if any(row[k] for row in rows)]
+    table = make_table(*(heads[k] for k in told))
+    for row in rows:
+        table.add_row(*(row[k] for k in told))
     return table
 
 
@@ -283,6 +291,8 @@ def _modes(name: str, report: modes.ModesReport, units: Units) -> Table:
     heads = [f"{directions[k]} [%]" for k in shown]
     hertz, speed = units.of("Hz"), Units(units.base).of("rad/s")  # circular frequencies are no speeds of rotors
     table = make_table(f"{name}: mode", f"frequency [{hertz.unit}]", f"({speed.unit})", "residual", *heads)
+    if len(shown):
+        table.caption = "x, y, z: effective mass over total mass; rx, ry, rz: the same of moments of inertia"
 
     def percent(values: np.ndarray) -> list[str]:
         return [f"{v:.2f}" if abs(v) >= 0.005 else "" for v in values]

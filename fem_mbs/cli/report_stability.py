@@ -81,7 +81,7 @@ def unbalance_tables(step: Step) -> Iterator[Table]:
 def harmonic_tables(step: Step) -> Iterator[Table]:
     """Yield the table of peaks of a harmonic response."""
     report = step.report_as(harmonic.HarmonicReport)
-    if report is not None:
+    if report is not None and report.peaks:
         yield _harmonic(step.name, report, step.units)
 
 
@@ -191,9 +191,10 @@ def _complex_modes(name: str, report: complex_modes.ComplexModesReport, units: U
     return table
 
 
-def _per_minute(units: Units) -> Shown:
-    """Return how angular speeds are shown in turns per minute."""
-    return Units(units.base, {"speed": "rpm"}).of("rad/s")
+def _speed_units(units: Units) -> list[Units]:
+    """Return units for the columns of a speed: those of the results, and rpm if that is another unit."""
+    per_minute = Units(units.base, {"speed": "rpm"})
+    return [units] if units.of("rad/s") == per_minute.of("rad/s") else [units, per_minute]
 
 
 def _rounded(value: float, noise: float) -> str:
@@ -202,22 +203,21 @@ def _rounded(value: float, noise: float) -> str:
 
 
 def _critical_speeds(name: str, criticals: list[campbell.CriticalSpeed], units: Units) -> Table:
-    shown, rpm = units.of("rad/s"), _per_minute(units)
-    table = make_table(f"{name}: critical speed", shown.unit, "1/min", "order", "whirl")
+    speeds = [of.of("rad/s") for of in _speed_units(units)]
+    table = make_table(f"{name}: critical speed", *(f"[{shown.unit}]" for shown in speeds), "order", "whirl")
     for k, found in enumerate(criticals[:_MAX_ROWS], 1):
-        speed, order = found.speed, 1.0 if found.order is None else found.order
-        table.add_row(
-            str(k), f"{shown(speed):.6g}", f"{rpm(speed):.6g}", f"{order:g}", found.whirl or "",
-        )  # fmt: skip
+        order = 1.0 if found.order is None else found.order
+        cells = [f"{shown(found.speed):.6g}" for shown in speeds]
+        table.add_row(str(k), *cells, f"{order:g}", found.whirl or "")
     if len(criticals) > _MAX_ROWS:
         table.add_row(f"and {len(criticals) - _MAX_ROWS} more")
     return table
 
 
 def _unbalance(name: str, report: unbalance.UnbalanceReport, units: Units) -> Table:
-    shown, rpm = units.of("rad/s"), _per_minute(units)
-    heads = ("largest amplitude", "unit", f"at [{shown.unit}]", "1/min", "phase there [deg]")
-    table = make_table(f"{name}: response", *heads)
+    shown = [of.of("rad/s") for of in _speed_units(units)]
+    heads = (f"at [{speed.unit}]" for speed in shown)
+    table = make_table(f"{name}: response", "largest amplitude", "unit", *heads, "phase there [deg]")
     speeds = np.asarray(report.speeds, float)
     for entry in report.response[:_MAX_ROWS]:
         amplitude = np.array(entry.amplitude, float)
@@ -227,10 +227,9 @@ def _unbalance(name: str, report: unbalance.UnbalanceReport, units: Units) -> Ta
             continue
         k = int(np.nanargmax(amplitude))
         phase = f"{np.rad2deg(entry.phase[k]):.1f}" if entry.phase else ""
-        speed = float(speeds[k])
         size = units.of("rad" if entry.direction.startswith("r") else "m")
-        row = (f"{size(float(amplitude[k])):.6g}", size.unit, f"{shown(speed):.6g}", f"{rpm(speed):.6g}", phase)
-        table.add_row(label, *row)
+        cells = [f"{speed(float(speeds[k])):.6g}" for speed in shown]
+        table.add_row(label, f"{size(float(amplitude[k])):.6g}", size.unit, *cells, phase)
     if len(report.response) > _MAX_ROWS:
         table.add_row(f"and {len(report.response) - _MAX_ROWS} more")
     return table

@@ -30,7 +30,7 @@ def show_file(
         picture: write a picture, which an ending .png, .svg or .pdf of ``output`` asks for too.
         step: number of the only step of results that is shown.
         browse: open the page in a browser, where there is a screen.
-        accept: what of a deck may be left unused.
+        accept: which content of a deck may be left unused.
         window: open a window of pyvista instead, write nothing, and return None.
 
     Raises:

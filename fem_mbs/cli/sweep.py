@@ -101,8 +101,8 @@ def run_optimisation(
         console.print(f"{method}: gradients from derivatives of the runs", markup=False)
 
     def told(number: int, row: Any, objective: float) -> None:
-        values = ", ".join(f"{v:.6g}" for v in row.values)
-        outcome = f"{objective:.6g}" if row.status == "done" else f"{row.status}: {row.reason}"
+        values = ", ".join(f"{path} = {v:.6g}" for path, v in zip(bounds, row.values, strict=True))
+        outcome = f"objective {objective:.6g}" if row.status == "done" else f"{row.status}: {row.reason}"
         console.print(f"trial {number}: {values}: {outcome}", markup=False, soft_wrap=True)
 
     bounds: dict[str, list[float]] = {}

@@ -152,16 +152,16 @@ class _Place:
         return str(self._folder)
 
     def get_source_stamp(self) -> str:
-        """Return what dates the sources: the name of the folder is their digest."""
+        """Return the stamp of the sources: the name of the folder is their digest."""
         return self._folder.name
 
     def get_disambiguator(self) -> str:
-        """Return what tells functions of one name apart."""
+        """Return a key that distinguishes functions of one name."""
         return str(self._line)
 
 
 class _Placed:
-    """What numba asks for the place of a function: a known one."""
+    """Locator of cached functions for numba: a fixed folder."""
 
     def __init__(self, place: _Place):
         self._place = place
@@ -315,7 +315,8 @@ class KernelCache(FunctionCache):
 
 
 class _Batch(threading.local):
-    """Whether this thread compiles for a batch, whose progress is told elsewhere, or may not compile."""
+    """State of a thread: ``running``: it compiles for a batch that reports its own progress; ``refusing``: it may not
+    compile."""
 
     running = False
     refusing = False

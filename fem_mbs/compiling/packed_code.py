@@ -46,7 +46,7 @@ def level() -> tuple[str, tuple[str, ...]]:
 
 
 def versions() -> dict[str, str]:
-    """Return what must be the same where code is made and where it runs."""
+    """Return the properties of machine and versions that must agree where code is made and where it runs."""
     return {
         "numba": numba.__version__,
         "llvmlite": llvmlite.__version__,

@@ -26,7 +26,7 @@ class AnyConverted(Protocol):
 
     @property
     def notes(self) -> list[Note]:
-        """Notes on what of the deck is not used."""
+        """Notes on content of the deck that is not used."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class DeckFormat:
     reduction: str = ""
 
     def read(self, path: str | Path) -> Any:
-        """Return what a deck says."""
+        """Return the content of a deck."""
         module, function = self.reader.split(":")
         return getattr(import_module(module), function)(path)
 

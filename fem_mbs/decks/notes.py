@@ -1,4 +1,4 @@
-"""What a deck holds and its model lacks, and whether the deck is computed all the same."""
+"""Notes on content of a deck that its model lacks, and the decision whether the deck is computed all the same."""
 
 from __future__ import annotations
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from fem_mbs.decks.formats import AnyConverted
+from fem_mbs.decks.formats import AnyConverted, need_format
 from fem_mbs.decks.notes import Accept, check_notes
 from fem_mbs.errors import AnalysisError, LooseError, ModelError
 from fem_mbs.input_files import inputs_of
@@ -15,17 +16,20 @@ from fem_mbs.meshes.vocabulary import Effect
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
     from fem_mbs.analysis.solution import Solution
+    from fem_mbs.model.model import Model
     from fem_mbs.results.reader import Results
     from fem_mbs.results.recorder import Recorder, Relay
 
-__all__ = ["Runnable", "run_converted", "settle", "solve_converted"]
+__all__ = ["Runnable", "load_deck", "run_converted", "settle", "solve_converted"]
+
+log = logging.getLogger("fem_mbs")
 
 
 class Runnable(AnyConverted, Protocol):
     """A deck as a model with its steps."""
 
     def watch(self, context: RunContext, recorder: Recorder) -> Relay:
-        """Return what makes the deck's prints of the rows of a run."""
+        """Return the receiver of rows that makes the deck's prints."""
 
     def placed(self, error: ModelError) -> ModelError:
         """Return an error with file and line of what it is about."""
@@ -46,6 +50,34 @@ def settle(converted: C, accept: Accept) -> C:
     if model.departures:  # figures, tables and results.h5 show the title
         model.title += f" (not the deck's results: {len(model.departures)} not supported)"
     return converted
+
+
+def load_deck(path: str | Path, accept: str = "normal") -> Model:
+    """Return the model of a deck of Abaqus, CalculiX or Nastran with its steps, to which sensors, joints and further
+    steps can be added.
+
+    Its nodes are the mesh "deck": node 12 of the deck is the place "deck:#12".  `fem_mbs.solve` and `fem_mbs.run`
+    compute its steps; they do not make the prints of the deck, as `fem-mbs run` does.  Content that the model has in
+    another form is logged as a warning.
+
+    Args:
+        path: of the deck: .inp, .bdf, .nas or .dat.
+        accept: "normal" refuses a deck with content that is not supported; "allow" leaves such content out, and the
+            title of the model says so; "strict" also refuses content that the model has in another form.
+
+    Raises:
+        MeshError: the file cannot be read, with file and line.
+        ModelError: the file is no deck, ``accept`` is another word, or the deck is refused.
+    """
+    words = [str(word) for word in Accept]
+    if accept not in words:
+        raise ModelError(f"accept = {accept!r} is none of {', '.join(words)}", key="accept", value=accept)
+    form = need_format(path)
+    converted = form.convert(form.read(path), accept=Accept(accept))
+    for note in converted.notes:
+        if note.effect is not Effect.NONE:
+            log.warning(note.line)
+    return converted.model
 
 
 def run_converted(

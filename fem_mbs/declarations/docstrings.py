@@ -16,7 +16,7 @@ _ITEM = "    "  # indentation of an argument
 
 
 def argument_text(said: Key) -> str:
-    """Return what a key means, with its unit and its default."""
+    """Return the meaning of a key, with its unit and its default."""
     told = "" if said.default is MISSING else said.default_text  # only files may go without
     return f"{said.meaning} (default {told})" if told else said.meaning
 

@@ -201,7 +201,7 @@ class StepKind:
         raise NotImplementedError
 
     def info(self, options: Any) -> dict[str, Any]:
-        """Return what readers of the results must know before the first row."""
+        """Return the information that readers of the results need before the first row."""
         return {"rule": "static", "mid_step": False, **({"linear": True} if self.linear else {})}
 
     def sentence(self, options: Any) -> str:
@@ -259,7 +259,7 @@ class StepKind:
 
 
 class _Unknown(StepKind):
-    """What results of a type that is none of the registry are taken for."""
+    """Kind of step for results whose type is not in the registry."""
 
     name = ""
     Options = StepOptions

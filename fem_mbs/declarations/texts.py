@@ -73,7 +73,10 @@ def function(value: Any, texts: Texts) -> Any:
 
 
 def tables(names: Collection[str] = (), whole: Collection[str] = ()) -> Worker:
-    """Return what works out numbers in tables within lists; ``names`` are keys with words, ``whole`` with counts."""
+    """Return a function that evaluates numbers in tables within lists.
+
+    ``names`` are keys with words, ``whole`` keys with whole numbers.
+    """
 
     def work(value: Any, texts: Texts) -> Any:
         if isinstance(value, dict):

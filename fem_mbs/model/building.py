@@ -1,4 +1,5 @@
-"""What a model is built into: names and places, materials, sections, functions, meshes, points, blocks of elements."""
+"""The content of a model while it is built: names, places, materials, sections, functions, meshes, blocks of
+elements."""
 
 from __future__ import annotations
 
@@ -127,12 +128,12 @@ class Building:
         self.needs_rotation: list[tuple[str, int]] = []
         self.couplings: list[Any] = []
         self.scalars: list[str] = []  # names of coordinates that belong to no node
-        #: state variables of elements: number among the scalars -> what is known of it
+        #: state variables of elements: number among the scalars -> its name, unit and start
         self.states: dict[int, StateVariable] = {}
         self.path_nodes: list[int] = []  # nodes that are coordinates along lines, not places
         self.components: dict[str, Component] = {}
-        self.warnings: list[str] = []  # sentences on what of the model may not be meant so
-        self.departures: list[str] = []  # sentences on what the deck of the model asks for and the model lacks
+        self.warnings: list[str] = []  # sentences on parts of the model that may be unintended
+        self.departures: list[str] = []  # sentences on content of the deck that the model lacks
         self.rotors: dict[str, Any] = {}
         self.reduced_parts: dict[str, Any] = {}
         self.surfaces: dict[str, np.ndarray] = {}  # of reduced parts that touch: place -> nodes (n,)
@@ -247,6 +248,11 @@ class Building:
         return self.names[node]
 
     def new_name(self, kind: str, name: str, known: Any) -> str:
+        """Return a new name of a thing of a ``kind``.
+
+        Raises:
+            ModelError: it is no text, or one of the ``known`` names.
+        """
         if not isinstance(name, str) or not name.strip():
             raise ModelError(
                 f"{shown(name)} is not a name", owner=Owner(kind), key="name", value=name, remedy="give a text"
@@ -269,6 +275,11 @@ class Building:
             )
 
     def find(self, what: str, name: str, table: dict, owner: str) -> Any:
+        """Return the entry of a ``table`` of things called ``what``, by its name.
+
+        Raises:
+            ModelError: there is none; the message of ``owner`` names the nearest or all names.
+        """
         if name in table:
             return table[name]
         close = difflib.get_close_matches(str(name), list(table), n=1)
@@ -282,6 +293,11 @@ class Building:
         return bool(self.initial_velocities or self.initial_speeds or self.runnings)
 
     def vector(self, value: Any, owner: str, key: str) -> np.ndarray:
+        """Return the value of a key as a vector (dimension,).
+
+        Raises:
+            ModelError: it is not that many finite numbers.
+        """
         try:
             v = np.asarray(value, float)
         except (TypeError, ValueError):
@@ -293,6 +309,11 @@ class Building:
         return v
 
     def number(self, value: Any, owner: str, key: str, low: float | None = None, strict: bool = False) -> float:
+        """Return the value of a key as a number of at least ``low`` (``strict``: greater than it).
+
+        Raises:
+            ModelError: it is no finite number, or out of range.
+        """
         try:
             v = float(value)
         except (TypeError, ValueError):

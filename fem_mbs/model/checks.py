@@ -119,7 +119,7 @@ class CheckReport(Record):
 
     case: str = entry("name of the check")
     sensor: str = entry()
-    quantity: str = entry("what of the series is compared")
+    quantity: str = entry("value of the series that is compared")
     measured: float | None = entry("null: the series has no such value")
     reference: float = entry()
     tolerance: float = entry()

@@ -1947,8 +1947,9 @@ class MadeCalls:
 
         The normal force is stiffness y^exponent of the penetration y, a table, or Hertz's of an effective modulus;
         elastic
-        contact conserves energy at any step size.  What a blow loses is told by ``damping`` (Hunt & Crossley) or
-        ``restitution``, and booked as dissipated.  Friction acts at the point that touches, against sliding, and turns
+        contact conserves energy at any step size.  The loss of a blow follows from ``damping`` (Hunt & Crossley) or
+        ``restitution``, and is booked as dissipated.  Friction acts at the point that touches, against sliding, and
+        turns
         balls that rotate.  Steps must be short against a blow to follow it; longer ones miss fast passages.
 
         Args:
@@ -2656,7 +2657,7 @@ class MadeCalls:
         target: Places | None = None,
         function: Function | None = None,
     ) -> None:
-        """What happens in a transient when a sensor passes a value.
+        """An action in a transient when a sensor passes a value.
 
         Add an event: an action in a transient when a sensor passes a value; its time is found to round-off.
 

@@ -1,10 +1,10 @@
-"""The model: what is said of a machine, in calls that a model file makes as well.
+"""The model of a machine, built by calls that a model file makes as well.
 
 Everything is named; a place is the name of a body, of a node, of a mesh's set ("rod:left") or "ground".  Positions are
 those of the start; a joint or load point is given in global coordinates of the start and travels with its body.
 
 The numbers are in one consistent set of units, by default SI, as which documents name them; the call
-``units`` tells another set, which messages then name, and the units in which results are shown.
+``units`` chooses another set, which messages then name, and the units in which results are shown.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class Model(MadeCalls, Shown):
 
     @property
     def field_names(self) -> tuple[str, ...]:
-        """What the frames of solid and plane parts hold."""
+        """Fields that frames hold for solid and plane parts."""
         return self._field_names
 
     @field_names.setter

@@ -1,4 +1,4 @@
-"""What declarations of a model are built into: bodies, joints, initial velocities, events, components, steps."""
+"""Records into which declarations are built: bodies, joints, initial velocities, events, components, steps."""
 
 from __future__ import annotations
 

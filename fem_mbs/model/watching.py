@@ -28,7 +28,7 @@ ACTIONS = ("stop", "on", "off", "switch", "lock", "release", "break")
 
 @dataclass(frozen=True, eq=False)
 class EventRule(Declaration):
-    """What happens in a transient when a sensor passes a value.
+    """An action in a transient when a sensor passes a value.
 
     Add an event: an action in a transient when a sensor passes a value; its time is found to round-off.
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.decks.formats import is_deck
 from fem_mbs.declarations.declaration import Declaration, choose
 from fem_mbs.declarations.kinds import FILE, FUNCTION, SHAPES, shown
 from fem_mbs.declarations.steps import step_kind
@@ -173,7 +174,10 @@ def parse_model_file(path: Path) -> dict[str, Any]:
     """
 
     def error(text: str) -> ModelError:
-        return ModelError(text, file=str(path))
+        remedy = (
+            "this is the name of a deck: run it by fem-mbs run, in Python read it by load_deck" if is_deck(path) else ""
+        )
+        return ModelError(text, file=str(path), remedy=remedy)
 
     try:
         if path.is_dir():

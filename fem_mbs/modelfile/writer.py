@@ -191,7 +191,7 @@ def _check_complete(model: Model) -> None:
 
 
 def _content(building: Building) -> tuple[Any, ...]:
-    """Return what tells whether two buildings hold the same things."""
+    """Return counts and names that are equal for two buildings with the same content."""
     return (
         [(block.type.name, block.size, block.label(0)) for block in building.blocks],
         len(building.fixed),

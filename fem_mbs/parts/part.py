@@ -153,7 +153,7 @@ class ReducedPart:
     translations along the axes and unit rotations about them through ``origin`` (dim,); r = 0 where supports hold the
     part; ``gravity`` (n, dim): generalised forces of unit accelerations of gravity; ``loads``: others, by name (n,);
     ``frequencies`` (m,) [Hz] of the component modes that were kept; ``method``, ``info``: how it was made (cut-off,
-    errors, source; "base": in which units its model was, where that was told; "heat": names of loads that are heat, and
+    errors, source; "base": units of its model, if known; "heat": names of loads that are heat, and
     whether nothing else is in them); ``moments``: of the shapes, for bodies
     in motion; ``stiffening``: geometric stiffness (n, n) per unit of loads, by name; ``load_moments``: what ``loads``
     are to a body in motion, by the same names.

@@ -127,7 +127,7 @@ class _Lines:
                 yield text
 
     def right_side(self, text: str) -> str:
-        """Return what follows the equals sign of a line."""
+        """Return the text after the equals sign of a line."""
         key, equals, value = text.partition("=")
         if not equals:
             raise self.error(f'"{key}" has no "=" and no value')

@@ -1,4 +1,4 @@
-"""What every figure of results says of their worth: departures of a deck, steps whose results do not hold."""
+"""Reservations that every figure of results carries: departures of a deck, steps whose results do not hold."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def plot_shapes(results: Results, step: int, path: str | Path, most: int | None 
             stage.draw_frame(frame)
             stage.draw_symbols(frame, loads=False)
         if stage.scale is not None:
-            bar = figure.colorbar(stage.scale, ax=figure.axes, shrink=0.6, aspect=30, pad=0.05)
+            bar = figure.colorbar(stage.scale, ax=figure.axes, shrink=0.6, aspect=30, pad=0.05, panchor=False)
             name_bar(bar, quantity.label, results.units)
             bar.outline.set_visible(False)
         elif stage.scene.complex:
@@ -111,7 +111,10 @@ def _step_with_frames(results: Results, step: int | None) -> Step:
     found = [item for item in found if recorded_kind(item.type).passes_time] or found
     found = [item for item in found if not has_shapes(item)] or found
     if not found:
-        raise ResultsError(f"{results.where}: no frames with displacements: store some during the run")
+        raise ResultsError(
+            f"{results.where}: no frames with displacements; steps of modes keep them, steps in time and statics with "
+            "frames = n"
+        )
     return found[-1]
 
 
@@ -224,7 +227,7 @@ def _side_by_side(results: Results, stage: Stage, frames: list[int], quantity: A
         stage.tell_largest(alone)
     if not alone:
         if stage.scale is not None:
-            bar = figure.colorbar(stage.scale, ax=figure.axes, shrink=0.6, aspect=30, pad=0.05)
+            bar = figure.colorbar(stage.scale, ax=figure.axes, shrink=0.6, aspect=30, pad=0.05, panchor=False)
             name_bar(bar, quantity.label, results.units)
             bar.outline.set_visible(False)
         words = ", ".join(word for word in (title, enlarged) if word)

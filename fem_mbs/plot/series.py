@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,8 @@ MAX_POINTS = 3000  # of a curve in a figure
 _PANELS = 12  # on a page
 _HIDING = 50.0  # an energy so many times as large as all changes hides them
 _BARS = 36  # on a page
+_OVERHANG = 0.3  # room at the right for half of a tick label that the layout does not measure [inches]
+_OF_SYMBOLS = {"N": "force", "N m": "moment", "N/m": "force per length", "N m/m": "moment per length"}  # by units
 
 
 def _legend(axes: Axes) -> None:
@@ -172,9 +175,17 @@ def _panels(results: Results, name: str, step: int | None) -> Iterator[_Panel]:
 
 
 def _quantity(sensor: dict[str, Any], unit: str) -> str:
-    """Return what a sensor measures in a unit: its kind, of the coordinate of a joint an angle or a displacement."""
+    """Return the label of a quantity with ``unit`` that a sensor measures: the output of an element, contact, tyre or
+    lock, the kind of a joint coordinate, else the kind of the sensor."""
     kind = str(sensor.get("kind") or sensor["name"])
-    return {"rad": "joint angle", "m": "joint displacement"}.get(unit, kind) if kind == "joint" else kind
+    quantity = str(sensor.get("quantity") or "")
+    if kind == "joint":
+        return {"rad": "joint angle", "m": "joint displacement"}.get(unit, quantity or kind)
+    if kind not in ("element", "contact", "tyre", "lock") or not quantity:
+        return kind
+    if re.search("[a-z]{3}", quantity):  # a word
+        return quantity
+    return f"{_OF_SYMBOLS.get(unit, 'element')} {quantity}"  # a symbol such as M_q
 
 
 def _without(column: str, name: str) -> str:
@@ -218,6 +229,10 @@ def _plot_panels(results: Results, panels: list[_Panel], abscissa: str, title: s
                 axes.tick_params(labelbottom=True)
                 # of a shorter column it takes the place of an empty panel, not room between the rows
                 axes.xaxis.set_in_layout((column + 1) * rows <= len(panels) or columns == 1)
+        if columns * rows > len(panels):
+            engine: Any = figure.get_layout_engine()
+            left, low, width, height = engine.get()["rect"]
+            engine.set(rect=(left, low, width - _OVERHANG / figure.get_figwidth(), height))
         if alone:
             places[0].set_title(title)
         else:

@@ -171,6 +171,7 @@ class Stage:
 
         axes = self.axes
         axes.set_axis_off()
+        axes.patch.set_visible(False)  # it would hide what reaches over from the axes before
         axes.set_box_aspect(half.copy(), zoom=1.0)
         corners = middle + extent * (2.0 * np.indices((2, 2, 2)).reshape(3, -1).T - 1.0)
         x, y, _ = proj_transform(*corners.T, axes.get_proj())

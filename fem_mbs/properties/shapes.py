@@ -416,7 +416,10 @@ def _box_stress(d: D, nu: float, points: np.ndarray) -> np.ndarray:
 
 
 def _holds(inside: Callable[[D, np.ndarray, np.ndarray, float], np.ndarray]) -> Callable[[D, np.ndarray], np.ndarray]:
-    """Return what tells whether points (..., 2) lie in the material, up to round-off of the largest dimension."""
+    """Return a function that decides whether points (..., 2) lie in the material.
+
+    Its slack is the round-off of the largest dimension.
+    """
 
     def holds(d: D, points: np.ndarray) -> np.ndarray:
         slack = 1e-9 * max(d.values())
@@ -448,7 +451,7 @@ def _in_box(d: D, y: np.ndarray, z: np.ndarray, e: float) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Shape:
-    """What is known of a shape; ``fibres``, ``shear_stress`` (d, nu, points) and ``holds`` (d, points) are None where
+    """Properties of a shape; ``fibres``, ``shear_stress`` (d, nu, points) and ``holds`` (d, points) are None where
     stresses are unknown (`fem_mbs.properties.shape_stresses`).  ``round``: every direction of bending has a fibre of
     its own."""
 

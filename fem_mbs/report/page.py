@@ -136,7 +136,7 @@ def _head(results: Results) -> Iterator[str]:
 
 
 def _reservations(results: Results) -> Iterator[str]:
-    """Yield what makes the results other than they seem: it stands before all numbers."""
+    """Yield reservations on the results, which stand before all numbers."""
     found = marks_of(results)
     if found:
         yield _box("Read this first: these results have reservations", found, bad=True)
@@ -174,7 +174,7 @@ def _model(results: Results) -> Iterator[str]:
 
 
 def _step(step: Step, jobs: list[FigureJob]) -> Iterator[str]:
-    """Yield what came of a step: sentences, tables, figures."""
+    """Yield the results of a step: sentences, tables, figures."""
     yield f"<h3>{step.number + 1}. {escape(step.name)} <small>({escape(step.type.replace('_', ' '))})</small></h3>"
     report = step.report
     if report is not None and report.failures:

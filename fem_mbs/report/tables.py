@@ -67,7 +67,7 @@ def unit_table(results: Results) -> TableText:
 
 
 def step_table(results: Results) -> TableText:
-    """Return what was computed: a row per step."""
+    """Return the table of computed steps: a row per step."""
     rows = []
     for number, step in enumerate(results.steps, 1):
         report = step.report

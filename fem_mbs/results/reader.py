@@ -76,7 +76,7 @@ class Step:
         return f"<Step {self.number} {self.name!r} ({self.type}): {counts}; {state}>"
 
     def _repr_html_(self) -> str:
-        """Return what the step holds as tables of a notebook."""
+        """Return the content of the step as tables of a notebook."""
         parts = [f"<p>{escape(repr(self))}</p>"]
         for title, held in (("Series", self.series), ("Frames", self.frames)):
             rows = ((name, " x ".join(map(str, np.shape(held[name])))) for name in held)

@@ -80,7 +80,7 @@ def _short(report: StepReport) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class StepReport(Record):
-    """What a step of any kind reports."""
+    """Report of a step of any kind."""
 
     #: Value of "type" in JSON; "" of this base, which stands for steps of unknown kinds.
     type: ClassVar[str] = ""
@@ -275,7 +275,7 @@ class Moved(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class ClosingReport(Record):
-    """What was moved before the first step to close the joints; only where the model asks for it."""
+    """Motions before the first step that close the joints; only where the model asks for it."""
 
     iterations: int = entry()
     gaps: dict[str, float] = entry("of joints, at first", unit="m, rad")
@@ -306,7 +306,7 @@ class Summary(Record):
     departures: list[str] | None = entry(
         "what the deck asks for and the model lacks: the results are not those of the deck", optional=True
     )
-    warnings: list[str] | None = entry("what of the model may not be meant so", optional=True)
+    warnings: list[str] | None = entry("parts of the model that may be unintended", optional=True)
     status: str = entry("of the run", default="done", pattern="^(done|failed: .*)$")
 
     @classmethod

@@ -455,7 +455,7 @@ class ColumnStatistics(Record):
     end: float = entry("last value")
 
     def named(self) -> Iterator[tuple[str, float | None]]:
-        """Yield what `STATISTICS` lists, with its value; None where it has none."""
+        """Yield the names in `STATISTICS` with their values, None for a missing one."""
         for name in STATISTICS:
             if name == "absmax":
                 yield name, max(abs(self.min), abs(self.max))

@@ -56,11 +56,14 @@ def page_content(results: Results, step: int | None = None) -> dict[str, Any]:
 
 
 def scenes_of(results: Results, step: int | None = None) -> list[Scene]:
-    """Return what is drawn of the steps that have frames, or of one of them; arguments and errors as `page_content`."""
+    """Return the drawn content of the steps that have frames, or of one; arguments and errors as `page_content`."""
     chosen = results.steps if step is None else [results.step_at(step)]
     chosen = [item for item in chosen if "displacement" in item.frames and len(item.frame_times)]
     if not chosen:
-        raise ResultsError(f"{results.where}: no frames with displacements to show: store some during the run")
+        raise ResultsError(
+            f"{results.where}: no frames with displacements; steps of modes keep them, steps in time and statics with "
+            "frames = n"
+        )
     return [Scene(results, item) for item in chosen]
 
 
@@ -139,7 +142,7 @@ class _Page:
         }
 
     def _told(self) -> str:
-        """Return what the model is in one sentence."""
+        """Return a summary of the model in one sentence."""
         elements = sum(len(block["connectivity"]) for block in self.header["blocks"])
         counts = (
             (len(self.header["nodes"]), "nodes"),
@@ -348,7 +351,7 @@ def _is_beam(block: dict[str, Any]) -> bool:
 
 
 def frame_title(scene: Scene, frame: int) -> str:
-    """Return what is told of a frame: its time or load factor, or the number and frequency of a shape."""
+    """Return the title of a frame: its time or load factor, or the number and frequency of a shape."""
     step = scene.step
     if has_shapes(step) or recorded_kind(step.type).shapes == "vibration":
         return shape_title(step, frame, scene.results.units)

@@ -98,12 +98,12 @@ class Window:
 
     @property
     def scene(self) -> Scene:
-        """Return what is drawn of the step that is shown."""
+        """Return the drawn content of the step that is shown."""
         return self.scenes[self.number]
 
     @property
     def title(self) -> str:
-        """Return what is told of the frame that is shown: its time or load factor, or the number of a shape."""
+        """Return the title of the frame that is shown: its time or load factor, or the number of a shape."""
         if not self.fields:
             return self.scene.step.name
         return f"{self.scene.step.name}: {frame_title(self.scene, self.frame)}".rstrip(": ")
@@ -200,7 +200,7 @@ class Window:
         scene.magnify(scale)
 
     def told_at(self, point: Sequence[float]) -> str:
-        """Return what is nearest to a point in space: the node with its number, name, place and value, or the symbol.
+        """Return a text on the node (number, name, place, value) or symbol that is nearest to a point.
 
         Args:
             point: (3,) in the drawing [m].

@@ -63,7 +63,7 @@ class Instant:
 
 @dataclass(frozen=True)
 class Identification:
-    """What the energies of a run tell of a model's parameters.
+    """Parameters of a model identified from the energies of a run.
 
     Attributes:
         values: of the parameters, by name; what is not determined stays as near to the start values as it can.
@@ -245,7 +245,7 @@ def _maker(
 
 
 def _value(data: Mapping[str, Any], keys: Sequence[str | int]) -> Any:
-    """Return what keys lead to in the tables of a model file; None where the file leaves it to its default."""
+    """Return the value at a path of keys in the tables of a model file; None where it is left to its default."""
     at: Any = data
     for key in keys:
         try:

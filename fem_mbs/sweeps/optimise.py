@@ -106,13 +106,13 @@ class Rule:
         return self.sign / (abs(self.limit) or 1.0)
 
     def excess(self, quantities: Mapping[str, float]) -> float:
-        """Return by how much it is violated, relative to the limit; negative: not."""
+        """Return the violation relative to the limit; negative where the rule holds."""
         return self.scale * (self.measure.of(quantities) - self.limit)
 
 
 @dataclass
 class Optimum:
-    """What a search has found.
+    """Result of a search.
 
     ``values`` are those of the best trial by path, ``row`` its row in the ``table`` of all trials, ``objective`` the
     number that was minimised or maximised there.  ``converged``: the method has ended by its tolerance, not by the
@@ -161,7 +161,7 @@ class _Search:
 
     @property
     def measures(self) -> list[Measure]:
-        """The objective, and what the rules limit."""
+        """The objective and the limited quantities of the rules."""
         return [self.objective, *(rule.measure for rule in self.rules)]
 
     def run(self, points: Sequence[tuple[float, ...]]) -> None:
@@ -220,7 +220,7 @@ class _Search:
         return SweepRow(values, folder, record["status"], record["reason"], record["seconds"], found)
 
     def cost(self, values: tuple[float, ...]) -> float:
-        """Return what is minimised; of a failed trial a large number."""
+        """Return the objective to minimise; for a failed trial a large number."""
         row = self.row(values)
         found = self.sign * self.objective.of(row.quantities)
         return found if row.status == "done" and math.isfinite(found) else _POOR
@@ -405,6 +405,8 @@ def _minimise(
         return False, f"ended after {len(search.known)} trials"
     ended = bool(found.success)
     told = f"; {search.gradients.runs} runs for gradients" if method in WITH_GRADIENTS else ""
+    if ended and method in ("cobyqa", "nelder-mead"):  # whose messages speak of the radius or simplex instead
+        return ended, f"converged: values are within {tolerance:g} of their bounds' distance"
     return ended, f"{found.message}{told}"
 
 

@@ -76,7 +76,7 @@ def _lists(report: StepReport) -> Iterator[Quantity]:
 
 
 def _own(report: StepReport) -> Iterator[Quantity]:
-    """Yield what only steps of the kind with this report have."""
+    """Yield the quantities that only steps of the kind with this report have."""
     for kind in step_kinds().values():
         if kind.Report is type(report):
             yield from kind.quantities(report)

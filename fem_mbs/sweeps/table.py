@@ -28,7 +28,7 @@ __all__ = ["CSV", "FORMAT", "JSON", "SweepParameter", "SweepRow", "SweepTable"]
 JSON, CSV = "sweep.json", "sweep.csv"
 FORMAT = "fem-mbs sweep 1"
 
-# What a table or figure shows unless it is told: the first of these patterns that fit, and vary.
+# Quantities that a table or figure shows by default: the first of these patterns that match and vary.
 _TELLING = (
     r"frequency_\d+", r"load_factor_\d+", r"critical_(speed|load)_\d+", r"absmax", r"amplitude_max",
     r"growth_rate_(max|\d+)", r"damping_ratio_\d+", r"largest_displacement", r"unstable_from\..*", r"time",

@@ -39,7 +39,7 @@ _TOGETHER = 1 << 16
 
 
 def _by_name(element: ElementType) -> str | tuple[Any, ...]:
-    """Return what pickle writes of an element type: its name, or all of it if the registry has no such type."""
+    """Return the data that pickle writes for an element type: its name, or all of it for an unregistered type."""
     try:
         known = element_type(element.name) is element
     except KeyError:
@@ -71,7 +71,7 @@ class Nodes:
 
 @dataclass(frozen=True, eq=False)
 class Share:
-    """What one of several processes holds of a block.
+    """Share of a block that one of several processes holds.
 
     ``elements`` (k,): the numbers of its elements, ascending, in the block of ``count`` elements; ``damped``: whether
     any element of the block, here or elsewhere, is damped; ``nodes`` (count, ends): of all elements.

@@ -34,7 +34,7 @@ class Alone:
 
     @staticmethod
     def made_once(make: Callable[[], Any]) -> Any:
-        """Return what ``make`` returns."""
+        """Return the result of ``make``."""
         return make()
 
 

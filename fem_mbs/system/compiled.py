@@ -486,7 +486,7 @@ def prepare(blocks: Sequence[Block], reports: bool = False) -> None:
 
 
 def joined_parameters(blocks: list[Block], table: np.ndarray) -> np.ndarray:
-    """Return the parameters of all blocks in one array, which they view from now on; ``table`` is told their places."""
+    """Return the parameters of all blocks in one array, which they view from now on; set their places in ``table``."""
     par = np.concatenate([np.empty(0), *[block.par.ravel() for block in blocks]])
     at = 0
     for row, block in zip(table, blocks, strict=True):

@@ -64,7 +64,7 @@ def constant_mass(block: Block) -> tuple[np.ndarray, np.ndarray, np.ndarray] | N
 
 
 def _pairs_of(block: Block) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what `constant_mass` does of matrices over many nodes, pair by pair."""
+    """Return the constant mass as `constant_mass` does, for matrices over many nodes, pair by pair."""
     k, dim = block.type.ends, block.type.dimension
     rows, cols = np.triu_indices(k)
     values = block.par[:, 1:].reshape(-1)

@@ -58,7 +58,7 @@ class Pairing(ABC):
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:
-        """Return what the results depend on, for a fingerprint."""
+        """Return the data on which results depend, for a fingerprint."""
         return self.a, self.b, np.array([self.reach, self.margin])
 
     @abstractmethod

@@ -106,7 +106,7 @@ def _project(kind: str, X: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, 
 
 
 def _on_line(kind: str, X: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return what `_project` returns, for lines: ends, and feet of perpendiculars between them."""
+    """Return the results of `_project` for lines: ends, and feet of perpendiculars between them."""
     k = X.shape[1]
     weights = np.zeros((len(points), k))
     ends = np.linalg.norm(X[:, :2] - points[:, None], axis=2)

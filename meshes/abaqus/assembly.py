@@ -79,7 +79,7 @@ class Numbering:
         return cls((*names, ""), 10 ** len(str(largest))) if names else cls()
 
     def offset(self, instance: Instance | None) -> int:
-        """Return what is added to the numbers of an instance, or of the assembly."""
+        """Return the offset of the numbers of an instance, or of the assembly."""
         if not self.names:
             return 0
         return self.width * self.names.index("" if instance is None else instance.name)

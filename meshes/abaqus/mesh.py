@@ -50,7 +50,7 @@ class Log:
 
 @dataclass(eq=False)
 class _RawSet:
-    """A set as written: ids, ranges, or names of other sets; with their place, or a function that tells it of each."""
+    """A set as written: ids, ranges, or names of other sets; with their place, or a function that gives each place."""
 
     parts: list[tuple[np.ndarray | tuple[int, int, int] | str, Row | Card | Callable[[int], Row]]] = field(
         default_factory=list

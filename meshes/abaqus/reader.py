@@ -69,7 +69,7 @@ _HARMLESS = (
     "BULK VISCOSITY",
 )  # fmt: skip
 # Not used, without effect on the answer by themselves: properties of contact, constants of radiation and of gravity
-# between masses.  What asks for them is not used either, and says so.
+# between masses.  Keywords that refer to them are not used either, with a note.
 _DEFINITIONS = (
     "SURFACE INTERACTION", "SURFACE BEHAVIOR", "SURFACE SMOOTHING", "FRICTION", "CONTACT DAMPING", "GAP CONDUCTANCE",
     "GAP HEAT GENERATION", "PHYSICAL CONSTANTS", "DISTRIBUTION TABLE",
@@ -174,7 +174,7 @@ _NOTING = {other_of_material: Use.REFUSED, other_field_of_material: Use.PASSED, 
 
 
 def _word(name: str, handler: Callable) -> Word:
-    """Return what becomes of a keyword that a function reads."""
+    """Return the treatment of a keyword that a function reads."""
     if handler is procedure:
         known = COMPUTED.get(name)
         if known is None:

@@ -37,7 +37,7 @@ __all__ = ["MESH_FORMATS", "MeshFormat", "read_mesh", "register_format"]
 
 @dataclass(frozen=True)
 class MeshFormat:
-    """A mesh format: suffixes of its files in lower case, its name, what of it is read, and its reader.
+    """A mesh format: suffixes of its files in lower case, its name, the content that is read, and its reader.
 
     ``load(where, data, kinds)`` gets the path for messages and calls of meshio, the content of the file, and the cells
     to take (meshio's name -> ours).

@@ -1,4 +1,4 @@
-"""What a Nastran deck says, with its own numbers: solution, case control, parameters and bulk data entries."""
+"""Content of a Nastran deck, with its own numbers: solution, case control, parameters and bulk data entries."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class ListingTable:
 
     @property
     def key(self) -> tuple[str, int, int]:
-        """What tells the table from others."""
+        """Key that distinguishes the table from others."""
         return self.quantity, self.subcase, self.mode
 
     @property

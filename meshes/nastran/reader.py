@@ -140,7 +140,7 @@ def read_bulk_mesh(path: str | Path, names: Collection[str]) -> BulkDeck:
 
 
 def read_bulk(path: str | Path) -> BulkDeck:
-    """Return what a Nastran deck says.
+    """Return the content of a Nastran deck.
 
     Raises:
         MeshError: files that cannot be read, entries that are wrong, with file and line.

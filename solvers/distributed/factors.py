@@ -312,5 +312,5 @@ def _failed(mumps: Any, positive: bool) -> LinearSolveError | AnalysisError:
 
 
 def _refused(error: Any) -> str:
-    """Return what an error of PETSc says, in one line."""
+    """Return the message of an error of PETSc in one line."""
     return f"PETSc has stopped with error {error.ierr}"

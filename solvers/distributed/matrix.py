@@ -19,7 +19,7 @@ from fem_mbs.solvers.distributed.ranks import Ranks, libraries, ranks
 
 __all__ = ["NOT_SYMMETRIC", "DistributedMatrix", "Layout", "compressed", "united", "united_places"]
 
-#: What is said of a matrix that has no L D L^T.
+#: Message for a matrix that has no L D L^T.
 NOT_SYMMETRIC = (
     "is unsymmetric (loads follow the model, or have no potential; spins), which is not distributed; run it without "
     "--backend"

@@ -28,7 +28,7 @@ __all__ = ["DirectResponse", "ModalResponse", "SingularShift"]
 _REFINEMENTS = 2
 #: Residual vectors of a force: its static deflection, that of the inertia forces of the last one, and so on.
 _BLOCKS = 4
-#: Shift of free parts over the square of the cut-off, and what of residual vectors counts as dependent.
+#: Shift of free parts over the square of the cut-off; relative size below which a residual vector is dependent.
 _SHIFT, _DEPENDENT = 1e-4, 1e-12
 #: Distance of w^2 from the square of an undamped natural frequency, relative, at which the response has no digits.
 _RESONANT = 1e-13

@@ -38,9 +38,9 @@ __all__ = ["branching", "find_corner", "find_critical", "switch_branch", "told_j
 
 _LIMIT = 1e-4  # of the cosine between null vector and load: beyond, the load factor turns
 _TORN = 10.0  # times the length between the ends of a bracket, beyond which the path between them is none
-_JUMP = 0.05  # of the eigenvalues at the ends of a step, what a jump leaves of them at those of a narrow bracket
-_SMOOTH = 12  # evaluations of a bracket, after which the eigenvalues at its ends say nothing on a place where they jump
-_NARROW = 1e-6  # of a step, a bracket by which jumps are told
+_JUMP = 0.05  # share of the eigenvalues at the ends of a step that remains at the ends of a narrow bracket in a jump
+_SMOOTH = 12  # evaluations of a bracket, after which eigenvalues at its ends no longer locate a jump
+_NARROW = 1e-6  # of a step, width of a bracket that identifies a jump
 _RESOLVED = 1e-9  # of the load factor, a bracket within which the tangent may be singular throughout
 _STEEP = 50.0  # times the length that was asked for, beyond which no branch goes
 

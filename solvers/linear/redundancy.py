@@ -23,9 +23,9 @@ from fem_mbs.solvers.linear.libraries import lu_factors, one_blas_thread
 
 __all__ = ["DEPENDENT", "NEAR", "Loop", "dependencies", "independent_rows"]
 
-#: Singular values of unit rows below this count as zero: round-off, and what is left of a singular configuration.
+#: Singular values of unit rows below this count as zero: round-off, and remainders of a singular configuration.
 DEPENDENT = 1e-7
-#: Below this, rows are told as nearly dependent.
+#: Below this, rows are reported as nearly dependent.
 NEAR = 1e-4
 _SHIFT = 1e-12  # of R R^T: keeps the factors of dependent rows harmless
 _PIVOT = 1e-7  # squared distance below which a row is a candidate; long chains have pivots of 1/n

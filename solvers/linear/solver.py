@@ -121,7 +121,7 @@ class Counts:
 
 
 class LinearSolver(Protocol):
-    """What Newton-Raphson needs of a linear solver."""
+    """Interface of a linear solver for Newton-Raphson."""
 
     name: str
     counts: Counts

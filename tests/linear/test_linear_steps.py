@@ -516,7 +516,7 @@ def follower(modes: int | None, **motor) -> Model:
 
 def test_modal_transients_say_that_they_take_the_symmetric_part():
     """About a follower force; all unknowns take the matrix as it is."""
-    for modes, words in ((3, "modes are of its symmetric part"), (None, "and was taken so")):
+    for modes, words in ((3, "modes are of its symmetric part"), (None, "and is used as it is")):
         (told,) = (w for w in solve(follower(modes, kp=10.0)).report.steps[1].warnings if "unsymmetric" in w)
         assert words in told
 
@@ -724,7 +724,7 @@ def test_no_step_is_linear_about_a_preload_that_drifts_away():
     m.linear_static_step("push")
     m.modes_step(2, preload="push")
     with pytest.raises(
-        AnalysisError, match=r"displacements of the preload reach .* hold the model in the preload step"
+        AnalysisError, match=r"displacements of the preload reach .* support the model in the preload step"
     ):
         solve(m)
 

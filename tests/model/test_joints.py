@@ -587,7 +587,10 @@ def test_wrong_springs_and_sensors():
         (lambda m: m.joint_spring("k", "hip", 1.0, coordinate="slide"), '"slide"|\'slide\'; "hip" has angle, displace'),
         (lambda m: m.sensor("s", "joint", on="hop"), 'Sensor "s": no joint "hop"'),
         (lambda m: m.sensor("s", "joint"), '"on" is missing'),
-        (lambda m: m.sensor("s", "joint", on="hip", quantity="speed"), '"hip" has angle, displacement'),
+        (
+            lambda m: m.sensor("s", "joint", on="hip", quantity="speed"),
+            'quantity = "speed"; "hip" has angle, displacement, drive moment, drive force; .*kind "reaction"',
+        ),
     ):
         with pytest.raises(ModelError, match=message):
             call(model())

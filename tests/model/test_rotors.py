@@ -237,3 +237,22 @@ def test_a_stretched_rotor_spins_freely():
     spin = lin.velocity()[lin.dofs] / 200.0
     rounding = 1e-15 * (np.abs(spin) @ (abs(lin.K) @ np.abs(spin)))
     assert abs(spin @ (lin.K @ spin)) < rounding
+
+
+def test_a_support_in_the_way_of_a_rotation_is_found_before_the_run():
+    """The check of a model, which computes no step, already refuses a shaft whose turn is held."""
+    from fem_mbs.analysis.run import inspect
+
+    def held(m):
+        m.campbell_step("rotor", [10.0, 50.0], count=2)
+        m.fix("shaft:end", ["rotation x"])
+        return m
+
+    free = two_discs()
+    free.campbell_step("rotor", [10.0, 50.0], count=2)
+    inspect(free)
+    with pytest.raises(ModelError, match="rotation x is held, but would move by the rotation; leave it out of the"):
+        inspect(held(two_discs()))
+    later = two_discs()
+    later.static_step(name="settle")  # a state in between may move nodes: their run compares
+    inspect(held(later))

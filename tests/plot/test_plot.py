@@ -399,6 +399,55 @@ def test_coordinates_of_joints_are_angles_or_displacements(tmp_path, drawn):
         assert drawn[-1].axes[0].get_ylabel().replace("\n", " ") == label
 
 
+def test_outputs_of_elements_are_named_by_their_quantity(tmp_path, drawn):
+    quantities = {"bend": ("element", "M_q", "N m"), "pull": ("element", "N", "N"), "press": ("contact", "force", "N")}
+    sensors = [
+        {"name": name, "kind": kind, "quantity": quantity, "unit": unit, "columns": [name], "mid_step": False}
+        for name, (kind, quantity, unit) in quantities.items()
+    ]
+    results = write_curves(tmp_path / "r", np.ones((3, 2)), sensors)
+    for name, label in (("bend", "Moment M_q [N m]"), ("pull", "Force N [N]"), ("press", "Force [N]")):
+        plot.plot_sensor(results, name, tmp_path / "a.png")
+        assert drawn[-1].axes[0].get_ylabel() == label
+
+
+def test_last_tick_label_above_an_empty_panel_is_not_cut(tmp_path, drawn):
+    names = ["a", "b", "c", "d", "e"]
+    sensors = [{"name": name, "kind": "angle", "unit": "rad", "columns": [name], "mid_step": False} for name in names]
+    results = write_curves(tmp_path / "r", np.ones((3, 2)), sensors)
+    (page,) = plot.sensor_pages(results)
+    plot.plot_sensor_page(results, page, tmp_path / "a.png")
+    figure = drawn[-1]
+    figure.canvas.draw()
+    for axes in figure.axes:
+        for label in axes.get_xticklabels():
+            assert not label.get_visible() or label.get_window_extent().x1 <= figure.bbox.x1
+
+
+def test_shapes_of_a_part_beside_a_colour_bar_stand_in_the_middle_of_their_panels(tmp_path, drawn):
+    """A long part reaches over the square of its axes: it must not leave its panel, nor be covered by the next one."""
+    nodes = np.array([[x, y, 0.0] for x in (0.0, 1.0, 2.0, 3.0) for y in (0.0, 0.5)])
+    quads = [[2 * k, 2 * k + 2, 2 * k + 3, 2 * k + 1] for k in range(3)]
+    block = {"name": "plate", "type": "shell_quad", "cell": "quad", "connectivity": quads}
+    header = {"title": "Plate", "version": "0", "dimension": 3, "nodes": nodes, "blocks": [block]}
+    writer = ResultsWriter(tmp_path / "r", header)
+    writer.begin_step("modes", "modes", {})
+    shapes = np.zeros((3, len(nodes), 3))
+    shapes[..., 2] = 0.1 * np.sin(np.arange(1, 4)[:, None] * nodes[:, 0])
+    writer.append({"time": [1.0, 2.0, 3.0]}, {"time": [1.0, 2.0, 3.0], "displacement": shapes})
+    writer.end_step({"frequencies_hz": [1.0, 2.0, 3.0]})
+    writer.close()
+    plot.plot_shapes(Results.open(tmp_path / "r"), 0, tmp_path / "a.png")
+    figure = drawn[-1]
+    figure.canvas.draw()
+    *panels, bar = figure.axes
+    for axes in panels:
+        assert not axes.patch.get_visible()
+        given, taken = axes.get_position(original=True), axes.get_position()
+        assert abs(given.x0 + given.x1 - taken.x0 - taken.x1) < 1e-9
+    assert bar.get_position().x0 > panels[-1].get_position().x1
+
+
 def test_labels_of_a_tall_model_in_space_are_not_cut(tmp_path):
     nodes = np.array([[0.0, 0.0, 0.0], [0.0, 0.1, 3.4], [3.0, 0.0, 4.2]])
     block = {"name": "mast", "type": "truss", "connectivity": [[0, 1], [1, 2]]}

@@ -33,6 +33,7 @@ def block(dim=3, **options):
 def pendulum(tmp_path_factory):
     """A block on a hinge, turned by 90 degrees at the start and let go with a spin."""
     m = Model(dimension=3, gravity=(0.0, 0.0, -9.81), title="pendulum")
+    m.units(stress="MPa")
     m.reduced_part("block", block(), position=(1.0, 2.0, 3.0), rotation=TURN)
     m.joint("hinge", "revolute", "block:left", axis=(1.0, 0.0, 0.0))
     m.initial("block", spin=(3.0, 0.0, 0.0), centre=(1.0, 2.0, 3.0))
@@ -127,6 +128,8 @@ def test_peaks_of_a_motion(pendulum, tmp_path):
     peaks = peak_results(pendulum, tmp_path / "peaks")
     mises = np.asarray(peaks.steps[0].frames["von Mises stress [Pa]"][0])
     assert np.nanmax(mises) == pytest.approx(values[0], rel=1e-6)
+    for shown in (peaks, recover(pendulum, tmp_path / "whole")):
+        assert shown.units.of("Pa").unit == "MPa"
 
 
 def test_shapes_have_no_stresses_to_compare(tmp_path):
@@ -200,12 +203,13 @@ def test_commands(pendulum, fem_mbs, tmp_path):
     assert (code, err) == (0, "") and "von Mises" in out
     with (pendulum.directory / "stresses.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == 3 and float(rows[0]["von Mises stress [Pa]"]) >= float(rows[1]["von Mises stress [Pa]"]) > 0.0
+    assert len(rows) == 3 and float(rows[0]["von Mises stress [MPa]"]) >= float(rows[1]["von Mises stress [MPa]"]) > 0.0
     assert (pendulum.directory / "figures" / "stresses-largest.png").stat().st_size > 5000
     code, out, err = fem_mbs("recover", pendulum.directory, "-o", tmp_path / "whole")
     assert (code, err) == (0, "") and "nodes" in out
     assert (tmp_path / "whole" / "results.xdmf").is_file()
-    code, _, _ = fem_mbs("export", tmp_path / "whole", "--vtu")
+    code, out, _ = fem_mbs("export", tmp_path / "whole", "--vtu")
+    assert f"6 frames in {tmp_path / 'whole' / 'vtu'}" in out and ".vtu" not in out and ".pvd" in out
     assert code == 0 and len(list((tmp_path / "whole" / "vtu").glob("*.vtu"))) == 6
 
 

@@ -53,7 +53,7 @@ class Reach:
 
     @classmethod
     def at(cls, contacts: Contacts, state: S.State, fun: np.ndarray, which: np.ndarray) -> Reach:
-        """Return what impulses of contacts ``which`` reach at row 0 of a state.
+        """Return the responses of velocities and joints to unit impulses of contacts ``which``, at row 0 of a state.
 
         Args:
             fun: (n_fun, 3) values of the time functions, the same for start, middle and end of a step.

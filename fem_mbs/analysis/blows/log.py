@@ -1,4 +1,4 @@
-"""What blows have done during a run: the list of the summary, and its place in snapshots."""
+"""Record of the blows of a run: the list of the summary, and its place in snapshots."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class BlowLog:
 
     # --- snapshots -------------------------------------------------------------------------------------------------
     def mark(self) -> tuple[Any, ...]:
-        """Return what `back` needs to forget what comes."""
+        """Return a mark to which `back` returns."""
         return self.last.copy(), self.rests.copy(), len(self._blows), len(self._carried)
 
     def back(self, mark: tuple[Any, ...]) -> None:

@@ -35,7 +35,7 @@ _CHANGES = 200
 
 @dataclass
 class Outcome:
-    """What blows at one instant have done: impulses and speeds after (k, dim), of each contact the loss [J] and how its
+    """Outcome of the blows at one instant: impulses and speeds after (k, dim), of each contact the loss [J] and how its
     largest blow ended ("": no blow); rounds, and whether the last ones were cut short without restitution."""
 
     impulse: np.ndarray
@@ -47,7 +47,7 @@ class Outcome:
 
 
 def resolve(A: np.ndarray, v: np.ndarray, blows: Sequence[Blow], least: np.ndarray) -> Outcome:
-    """Return what happens at contacts with speeds v (k, dim) before, normal first.
+    """Return the outcome of blows at contacts with speeds v (k, dim) before, normal first.
 
     Args:
         A: (k dim, k dim) changes of speeds by impulses [1/kg].
@@ -182,7 +182,7 @@ class _Phase:
         return p0
 
     def _change(self, p: np.ndarray) -> bool:
-        """Change the worst condition that is hurt; return whether there was one."""
+        """Change the most violated condition; return whether there was one."""
         size = float(np.abs(p).max(initial=0.0)) * _TINY
         lack = np.where(self.presses, self.least - p[:, 0], -np.inf)
         worst = int(np.argmax(lack))

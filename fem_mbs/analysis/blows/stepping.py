@@ -59,8 +59,8 @@ _CHUNK = 256  # rows that are handed over together
 
 
 @dataclass
-class _Hurt:
-    """A condition that a leg hurts: of which contact, and what happens to it: it closes, opens, slips or sticks."""
+class _Violation:
+    """A condition that a leg violates: its contact, and the change of this: it closes, opens, slips or sticks."""
 
     contact: int
     kind: str
@@ -200,14 +200,14 @@ class BlowStepping(Stepping):
             return last[0][1]
 
         chunk = attempt(length)
-        hurt = self._hurt(patient)
-        if not hurt:
+        violated = self._violated(patient)
+        if not violated:
             return chunk, length
-        part, happens = length, hurt[0]
-        for i, one in enumerate(hurt):
+        part, happens = length, violated[0]
+        for i, one in enumerate(violated):
             if i and part > 0.0:
                 chunk = attempt(part)
-                if not self._is_hurt(one):
+                if not self._is_violated(one):
                     continue
             if part > 0.0:
                 part, happens = self._find(one, part, attempt, float(gaps[one.contact])), one
@@ -242,30 +242,32 @@ class BlowStepping(Stepping):
             start = self._kept()
         return self.leg(at, part, frame)
 
-    def _hurt(self, patient: bool) -> list[_Hurt]:
-        """Return the conditions that the last leg hurts."""
+    def _violated(self, patient: bool) -> list[_Violation]:
+        """Return the conditions that the last leg violates."""
         contacts = self.contacts
         status, gap = contacts.get(impact.STATUS), contacts.get(impact.GAP)
-        found = [_Hurt(int(i), "closes") for i in np.flatnonzero((status == impact.OPEN) & (gap < -self._least_gap))]
+        found = [
+            _Violation(int(i), "closes") for i in np.flatnonzero((status == impact.OPEN) & (gap < -self._least_gap))
+        ]
         if patient:
             return found
         N, T, end = contacts.get(impact.NORMAL), contacts.get(impact.FRICTION), contacts.get(impact.END)
         least = 1e-9 * max(float(np.abs(N).max(initial=0.0)), float(T.max(initial=0.0)))
-        found += [_Hurt(int(i), "opens") for i in np.flatnonzero((status != impact.OPEN) & (-least > N))]
+        found += [_Violation(int(i), "opens") for i in np.flatnonzero((status != impact.OPEN) & (-least > N))]
         slips = (status == impact.STICKING) & (contacts.static * np.maximum(N, 0.0) * (1.0 + 1e-9) + least < T)
-        found += [_Hurt(int(i), "slips") for i in np.flatnonzero(slips & (-least <= N))]
+        found += [_Violation(int(i), "slips") for i in np.flatnonzero(slips & (-least <= N))]
         sticks = (status == impact.SLIDING) & contacts.rough & (end < -self.slow) & (-least <= N)
-        return found + [_Hurt(int(i), "sticks") for i in np.flatnonzero(sticks)]
+        return found + [_Violation(int(i), "sticks") for i in np.flatnonzero(sticks)]
 
     @property
     def _least_gap(self) -> float:
         return 1e-12 * self.compiled.length
 
-    def _is_hurt(self, one: _Hurt) -> bool:
+    def _is_violated(self, one: _Violation) -> bool:
         return self._value(one) < (-self._least_gap if one.kind == "closes" else 0.0)
 
-    def _value(self, one: _Hurt) -> float:
-        """Return what passes zero where a condition begins to be hurt."""
+    def _value(self, one: _Violation) -> float:
+        """Return the value that passes zero where a condition begins to be violated."""
         contacts, i = self.contacts, one.contact
         if one.kind == "closes":
             return float(contacts.get(impact.GAP)[i])
@@ -275,8 +277,8 @@ class BlowStepping(Stepping):
             return float(contacts.static[i] * contacts.get(impact.NORMAL)[i] - contacts.get(impact.FRICTION)[i])
         return float(contacts.get(impact.END)[i])
 
-    def _find(self, one: _Hurt, part: float, attempt: Callable[[float], Chunk], gap: float) -> float:
-        """Return the length of the leg at whose end a condition begins to be hurt, 0 for its start."""
+    def _find(self, one: _Violation, part: float, attempt: Callable[[float], Chunk], gap: float) -> float:
+        """Return the length of the leg at whose end a condition begins to be violated, 0 for its start."""
 
         def value(x: float) -> float:
             attempt(x)
@@ -298,7 +300,7 @@ class BlowStepping(Stepping):
         return zero(value, low, start, part, end, precise * part)
 
     # --- what happens ----------------------------------------------------------------------------------------------
-    def _happen(self, one: _Hurt, at: float, flight: bool, mean: np.ndarray) -> None:
+    def _happen(self, one: _Violation, at: float, flight: bool, mean: np.ndarray) -> None:
         """Let a contact change its status at ``at`` of the step.
 
         Args:
@@ -450,7 +452,7 @@ class BlowStepping(Stepping):
 
     # --- going back, restart ---------------------------------------------------------------------------------------
     def _kept(self) -> tuple[Any, ...]:
-        """Return what `_return` needs to go back to the present state."""
+        """Return a snapshot from which `_return` restores the present state."""
         return self._copies(), self.works.copy(), self.step, self.counter.copy(), self.log.mark()
 
     def _return(self, kept: tuple[Any, ...]) -> None:

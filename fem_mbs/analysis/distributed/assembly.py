@@ -83,7 +83,7 @@ class PartMatrices(Matrices):
         return self._whole(self._part.force(ctl, fun, self._seen(state), self._mine(blocks)))
 
     def _seen(self, state: State) -> State:
-        """Return what the elements here see of a state."""
+        """Return the part of a state that the elements of this process use."""
         dofs, rows = self.dofs, self.rows
         return state._replace(
             Q=state.Q.take(dofs, 1), V=state.V.take(dofs, 1), U=state.U[dofs], D=state.D.take(rows, 1),

@@ -32,7 +32,7 @@ class Backend:
 
     @property
     def sharing(self) -> Callable[..., Any] | None:
-        """Return what `fem_mbs.model.model.Model.compile` takes to share elements out."""
+        """Return the distribution of elements for `fem_mbs.model.model.Model.compile`."""
         return _named(self.shared_out) if self.shared_out else None
 
 

@@ -131,7 +131,7 @@ class DistributedLinearised(Linearised):
 
     @cached_property
     def equilibrium(self) -> Equilibrium:
-        """Return what solves with the stiffness; it keeps its factors."""
+        """Return a solver for the stiffness that keeps its factors."""
         return _Equilibrium(self)
 
 

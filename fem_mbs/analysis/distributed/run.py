@@ -85,7 +85,7 @@ def run_distributed(model: Model, directory: str | Path, backend: str, **options
 
 
 def agreed(work: Callable[[], Found], end: Callable[[BaseException], int]) -> Found:
-    """Return what ``work`` returns; an error of it ends all ranks with one message.
+    """Return the result of ``work``; an error of it ends all ranks with one message.
 
     Where all ranks come to their ends, the first one with an error says so and all exit with its code.  Where others go
     on, as after a full disk, the rank with the error says so and ends them.

@@ -50,20 +50,20 @@ __all__ = ["LARGE", "MOVES", "SYMMETRIC", "UNSYMMETRIC", "Linearised", "Response
 #: Unknowns up to which constraints are always eliminated, and constraints over unknowns from which on larger models
 #: keep them (`keeps_constraints`).
 LARGE, MECHANISM = 1500, 0.25
-#: Displacements of a preload over the model's size, beyond which they are no small ones by any measure.
+#: Displacements of a preload over the size of the model, beyond which linear steps refuse it.
 _FARTHEST = 1.0
 #: Difference of opposite entries of a stiffness, over the root of their diagonal entries, that rounding leaves.
 SYMMETRIC = 1e-10
 #: Relative steps of differences: of displacements (radians, over the model's length), of velocities [1/s].
 _STEP, _RATE = 1e-3, 1e-2
-#: Displacements and rates of a function a moment after it began to rise are so small that nothing divides by them.
+#: Size below which values count as zero: a function that has just begun to rise has such displacements and rates.
 _NOTHING = 1e-290
-#: How sentences on states in motion begin.
+#: Beginning of sentences on states in motion.
 MOVES = "the state moves"
-#: What steps about a state with an unsymmetric stiffness say.
+#: Warning of steps about a state with an unsymmetric stiffness.
 UNSYMMETRIC = (
-    "the stiffness is unsymmetric (loads follow the model, or have no potential) and was taken so; such a state may "
-    "lose its stability by growing vibrations (flutter), which a step of complex_modes tells"
+    "the stiffness is unsymmetric (loads follow the model, or have no potential) and is used as it is; the state may "
+    "be unstable by flutter, which a step of complex_modes shows"
 )
 
 
@@ -148,11 +148,11 @@ class Linearised:
 
     # --- what a distributed model makes in another way ----------------------------------------------------------------
     def assembler(self, system: Compiled) -> Matrices:
-        """Return what assembles the matrices of a compiled model."""
+        """Return the assembler of the matrices of a compiled model."""
         return matrices_of(system)
 
     def made_once(self, make: Callable[[], Found]) -> Found:
-        """Return what ``make`` returns, arrays of all dofs, which processes of a machine may have in common."""
+        """Return the arrays of ``make`` over all dofs, which processes of a machine may share."""
         return make()
 
     @property
@@ -201,9 +201,9 @@ class Linearised:
         far = float(np.abs(response.u[self.system.system.positions]).max(initial=0.0))
         if far > _FARTHEST * self.system.length:
             raise AnalysisError(
-                f"the displacements of the preload reach {far:.3g} {unit_of('m')}, and the size of the model is "
-                f"{self.system.length:.3g} {unit_of('m')}: no small ones, about which a step is linear; hold the model "
-                "in the preload step, or take a static step"
+                f"the displacements of the preload reach {far:.3g} {unit_of('m')} in a model of the size "
+                f"{self.system.length:.3g} {unit_of('m')}, too far for a linear step; support the model in the preload "
+                "step, or take a static step"
             )
         here, moved = self.level(), self.moved(response.u)
         before = self.outputs(self.state, self._blocks(stresses=True), stresses=True)
@@ -396,7 +396,7 @@ class Linearised:
     # --- what is solved with it, and what is reported of it ---------------------------------------------------------
     @cached_property
     def equilibrium(self) -> Equilibrium:
-        """Return what solves with the stiffness; it keeps its factors."""
+        """Return a solver for the stiffness that keeps its factors."""
         return Equilibrium(self)
 
     @cached_property

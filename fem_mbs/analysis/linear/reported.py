@@ -1,4 +1,4 @@
-"""What linear steps report: values at the state, and their changes by small motions."""
+"""Reported values of linear steps: values at the state, and their changes by small motions."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ _LEFT = 1e-2  # of the largest change of an effort that may be left at an end of
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked for: path, its ``duration`` and steps ``h`` [s], times ``before`` and ``after`` (None: automatic),
+    """The request: path, its ``duration`` and steps ``h`` [s], times ``before`` and ``after`` (None: automatic),
     ``tolerance`` of the outputs over the size of the path, and the largest number of forward runs."""
 
     outputs: Outputs

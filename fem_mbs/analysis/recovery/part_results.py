@@ -254,11 +254,8 @@ def _head(results: Results, parts: list[PlacedResult]) -> tuple[dict[str, Any], 
     for mesh in meshes:
         names |= {f"{mesh.placed.name}:{i.name} mesh": mesh.first + int(i.nodes[0])
                   for i in mesh.placed.part.interfaces if len(i.nodes) == 1}  # fmt: skip
-    header = {
-        key: old[key]
-        for key in ("title", "version", "dimension", "bodies", "supports", "joints", "discs", "masses", "symbols")
-        if key in old
-    }
+    kept_keys = ("title", "version", "dimension", "units", "bodies", "supports", "joints", "discs", "masses", "symbols")
+    header = {key: old[key] for key in kept_keys if key in old}
     header |= {
         "nodes": np.concatenate((old["nodes"][:n], *(placed.place for placed in parts))),
         "blocks": [*kept, *blocks],
@@ -381,6 +378,7 @@ def peak_results(results: Results, directory: str | Path) -> Results:
         "nodes": np.concatenate([placed.place for placed in parts]),
         "blocks": blocks,
         "fields": [{"name": MISES, "components": [""]}],
+        **({"units": old["units"]} if "units" in old else {}),
     }
     columns = {"displacement": np.zeros((1, size, 3)), "time": np.zeros(1), "rotation": np.zeros((1, size, 3))}
     seen = False

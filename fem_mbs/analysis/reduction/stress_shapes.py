@@ -49,7 +49,7 @@ class StressShapes:
         return self._averaged(self.linear.outputs(self.linear.state, self._blocks))
 
     def of_load(self, function: int) -> np.ndarray:
-        """Return what a unit of a time function of loads adds where nothing moves: the stresses of heat."""
+        """Return the stresses of heat at rest per unit of the time function number ``function``."""
         linear = self.linear
         mask = np.arange(linear.loads.size) == function
         level = linear.level(mask, np.ones(mask.size))

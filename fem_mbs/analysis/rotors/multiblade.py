@@ -1,4 +1,4 @@
-"""What the blades of a rotor do in modes in multi-blade coordinates.
+"""Motion of the blades of a rotor in modes in multi-blade coordinates.
 
 A harmonic n of the blades, q_b = c exp(p t + i n psi_b), is a wave that runs around: of n = 0 all blades move alike
 (collective), of n < 0 it runs forward with the frequency seen in space, of n > 0 backward, of n = N/2 neighbours move
@@ -41,7 +41,7 @@ class BladeMotion:
 
     @property
     def name(self) -> Whirl:
-        """Return what the mode is called: the harmonic that leads, or "support" where the blades do less than half."""
+        """Return the name of the mode: the harmonic that leads, or "support" where the blades do less than half."""
         parts = {key: getattr(self, key) for key in NAMES}
         name = max(parts, key=lambda key: parts[key])
         if self.support > _OWN:
@@ -50,7 +50,7 @@ class BladeMotion:
 
 
 def blade_motions(lin: Linearisation, values: np.ndarray, X: np.ndarray) -> list[BladeMotion]:
-    """Return what the blades do in modes with eigenvalues (k,) and shapes X (N, k) in multi-blade coordinates."""
+    """Return the motion of the blades in modes with eigenvalues (k,) and shapes X (N, k) in multi-blade coordinates."""
     parts = _weighted(lin, np.where(values.imag < 0.0, X.conj(), X))
     sizes = np.array([(np.abs(part) ** 2).sum(axis=0) for part in parts])
     return [BladeMotion(*(float(v) for v in row)) for row in (sizes / np.maximum(sizes.sum(axis=0), 1e-300)).T]

@@ -10,6 +10,7 @@ Theory: docs/theory.md, section 10.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import eigh, qr
@@ -18,7 +19,7 @@ from scipy.sparse import csc_matrix, csr_matrix, diags, hstack, vstack
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.rotors.steady_parts import SteadyParts
 from fem_mbs.analysis.stability.linearisation import Linearisation
-from fem_mbs.analysis.stability.rotation import Rotation
+from fem_mbs.analysis.stability.rotation import Rotation, turn_steadily
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import AnalysisError, ModelError, Owner
 from fem_mbs.model.model import CompiledModel
@@ -27,8 +28,12 @@ from fem_mbs.rotations import rotation_matrices
 from fem_mbs.solvers.linear.redundancy import independent_rows
 from fem_mbs.solvers.linear.service import factor
 from fem_mbs.solvers.stepping import layout as S
-from fem_mbs.system.states import rotated
+from fem_mbs.system.compiled import Compiled
+from fem_mbs.system.states import instant, rotated, spatial_axes
 from fem_mbs.units import unit_of
+
+if TYPE_CHECKING:
+    from fem_mbs.analysis.context import RunContext
 
 __all__ = [
     "CONSTANT", "choose_frame", "constant_frames", "rotation_in_frame", "rotation_of", "steady_rotation", "turned",
@@ -72,7 +77,7 @@ def rotation_in_frame(
     compiled: CompiledModel, state: S.State, rotation: Rotation, t: float = 0.0, loading: Loading | None = None,
     frame: str = "auto", blades: bool = False,
 ) -> Linearisation:  # fmt: skip
-    """Return what `choose_frame` does of `steady_rotation`; the factors of the one serve the other."""
+    """Return `choose_frame` of `steady_rotation`, with shared factors."""
     return _chosen(*_steady(compiled, state, rotation, t, loading, None), frame, blades)
 
 
@@ -80,7 +85,7 @@ def _steady(
     compiled: CompiledModel, state: S.State, rotation: Rotation, t: float, loading: Loading | None,
     parts: SteadyParts | None,
 ) -> tuple[Linearisation, _Tangent | None]:  # fmt: skip
-    """Return what `steady_rotation` does, and the last tangent of the search, None where the state was one."""
+    """Return `steady_rotation` and the last tangent of the search, None if the state itself was steady."""
     system = compiled.system
     now, before, least, slow, pin, tangent = state, np.inf, np.inf, 0, None, None
     for _ in range(_ITERATIONS):
@@ -256,6 +261,31 @@ def _size(system, u: np.ndarray) -> float:
     )
 
 
+def check_supports(context: RunContext, rotor: Rotor) -> None:
+    """Check at the start of a run that no support holds what the rotation of a rotor would move.
+
+    Raises:
+        ModelError: naming the node and the component that is held.
+    """
+    rotation = rotation_of(context.compiled, rotor, 1.0)
+    state = instant(context.system, context.state)
+    turn_steadily(context.system, state, rotation)
+    _check_held(context.system, spatial_axes(context.system, state, state.V[0]), rotation)
+
+
+def _check_held(system: Compiled, v: np.ndarray, rotation: Rotation) -> None:
+    """Refuse velocities v (N,) of a rotation at unknowns that supports hold."""
+    held = np.flatnonzero(system.system.equation[: system.first_multiplier] < 0)
+    off = np.abs(v[held]) > 1e-9 * float(np.abs(v).max(initial=0.0))
+    off &= ~np.isin(held, system.driven.dofs)
+    if off.any():
+        raise ModelError(
+            f"{system.name_of(int(held[off][0]))} is held, but would move by the rotation",
+            owner=rotation.owner,
+            remedy="leave it out of the nodes that turn, or free it",
+        )
+
+
 def _check_velocities(lin: Linearisation) -> None:
     """Check that supports and joints of rotating nodes permit the rotation."""
     system, rotation = lin.system, lin.steady
@@ -263,16 +293,7 @@ def _check_velocities(lin: Linearisation) -> None:
     size = float(np.abs(v).max(initial=0.0))
     if size == 0.0:
         return
-    held = np.setdiff1d(np.arange(lin.first), lin.dofs)
-    driven = system.driven.dofs
-    off = np.abs(v[held]) > 1e-9 * size
-    off &= ~np.isin(held, driven)
-    if off.any():
-        raise ModelError(
-            f"{system.name_of(int(held[off][0]))} is held, but would move by the rotation",
-            owner=rotation.owner,
-            remedy="leave it out of the nodes that turn, or free it",
-        )
+    _check_held(system, v, rotation)
     if not lin.constraints.shape[0]:
         return
     rate = lin.constraints @ v
@@ -349,7 +370,7 @@ def choose_frame(lin: Linearisation, frame: str = "auto", blades: bool = False) 
 
 
 def _chosen(lin: Linearisation, near: _Tangent | None, frame: str, blades: bool) -> Linearisation:
-    """Return what `choose_frame` does; ``near``: the tangent of a rotation nearby, None: there is none."""
+    """Return the result of `choose_frame`; ``near``: the tangent of a rotation nearby, None: there is none."""
     rotation = lin.steady
     if rotation is None:
         if frame not in FRAMES[:2]:

@@ -34,7 +34,7 @@ _ROUND_OFF = 1e-12  # of the largest entry, or velocity: by which what is homoge
 
 
 class SteadyParts:
-    """What the tangents of a model have in common that turns steadily, at the place of the first of them that moves.
+    """Common part of the tangents of a model that turns steadily, at the place of the first tangent that moves.
 
     Attributes:
         first: that tangent; ``homogeneous``: whether its inertia forces are.

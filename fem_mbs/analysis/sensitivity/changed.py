@@ -261,7 +261,7 @@ def _check_jumps(p: Parameter, context: RunContext, low: RunContext, high: RunCo
 
 
 def _different(one: RunContext, other: RunContext) -> str:
-    """Return what differs in two models beside numbers, "" for nothing."""
+    """Return a difference of two models other than of numbers, "" if there is none."""
     a, b = one.system, other.system
     if a.n_dof != b.n_dof:
         return f"the number of unknowns from {a.n_dof - 1} to {b.n_dof - 1}"

@@ -197,7 +197,7 @@ class Columns:
         return Quantity(name, float(np.interp(time, column.t, column.values)), column.unit, slopes)
 
     def _check(self, name: str, check_name: str) -> Quantity:
-        """Return what a check measures."""
+        """Return the value that a check measures."""
         check = next(c for c in self.solution.compiled.model.checks if c.name == check_name)
         sensor, k = check.column(self.solution.header["sensors"])
         columns = [self.of[c] for c in self._sensors.get((sensor, k), [])]

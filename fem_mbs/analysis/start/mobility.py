@@ -15,7 +15,7 @@ from fem_mbs.solvers.stepping import layout as S
 __all__ = ["Mobility", "mobility", "unheld"]
 
 _LARGEST = 600  # dofs; beyond, dense ranks take too long and the softest bending drowns in round-off
-_ROUND = 1e-9  # of the sum of magnitudes: what is a sum of zero
+_ROUND = 1e-9  # of the sum of magnitudes: a smaller sum counts as zero
 _ZERO = 1e-12  # of the largest singular value, in scaled variables
 
 
@@ -34,7 +34,7 @@ class Mobility:
 
 
 def unheld(compiled: CompiledModel, state: S.State) -> np.ndarray:
-    """Return axes (dim,) bool along which the whole model can move without straining anything and without a joint.
+    """Return axes (dim,) bool along which the whole model can move without strain and without a joint.
 
     Tyres hold along the normal of their road, also where they do not press yet.
     """
@@ -57,8 +57,8 @@ def unheld(compiled: CompiledModel, state: S.State) -> np.ndarray:
 def mobility(compiled: CompiledModel, state: S.State) -> Mobility:
     """Count the motions of a model at a state.
 
-    What strains is what deforms: weight, loads and velocities have tangents of their own, which turn with the model and
-    strain nothing, so they are left out.
+    Only the stiffness of elements counts.  Tangents of weight, loads and velocities are left out: they change with the
+    rotation of the model, without strain.
 
     Raises:
         ModelError: a stiffness is not finite; the message names the unknown.

@@ -45,7 +45,7 @@ _LEAST = 1e-4  # of the weights of unknowns in constraints (their roots), over t
 
 @dataclass(frozen=True)
 class Run:
-    """What running starts ask for: the rigid motion ``field`` (first,), zero elsewhere, and the rows (n, first) of the
+    """Conditions of a running start: the rigid motion ``field`` (first,), zero elsewhere, the rows (n, first) of the
     given velocities of bodies, whose values are those of the field, and of sliding speeds, which are zero; ``centres``
     (3 n, first) are those of the velocities of the wheels' centres.
 
@@ -62,7 +62,7 @@ class Run:
 
     @property
     def names(self) -> list[str]:
-        """Return what messages call the rows."""
+        """Return the names of the rows in messages."""
         return [f'the running start of "{name}"' for name in self.bodies] + [f'tyre "{name}"' for name in self.tyres]
 
     @property

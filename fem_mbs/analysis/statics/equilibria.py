@@ -134,7 +134,7 @@ def run_static(step: PlannedStep, context: RunContext) -> dict[str, Any]:
 
 
 def _rubbed(system: Compiled) -> str:
-    """Return what a user must know of friction where no equilibrium is found: its smooth law has no force at rest."""
+    """Return a hint on friction where no equilibrium is found: its smooth law has no force at rest."""
     names = [label for b in system.blocks if b.type.name.startswith("friction_") for label, _, _ in b.groups]
     if not names:
         return ""
@@ -602,7 +602,7 @@ class _Static:
         )  # fmt: skip
 
     def path_failures(self, settings: PathSettings, criticals: list[Critical], account: dict[str, Any]) -> list[str]:
-        """Return what the path has not reached."""
+        """Return sentences on goals that the path has not reached."""
         failures = []
         branch, bifurcations = self.options.branch, branching(criticals)
         if bifurcations < branch:
@@ -630,7 +630,7 @@ class _Static:
     def path_warnings(
         self, settings: PathSettings, problem: Problem, account: dict[str, Any], last: Point
     ) -> list[str]:
-        """Return what to know of the path and of the equilibrium at its end."""
+        """Return warnings on the path and on the equilibrium at its end."""
         warnings = []
         if account["left"]:
             warnings.append(

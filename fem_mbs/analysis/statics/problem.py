@@ -28,9 +28,9 @@ _ROUND_OFF = 8.0 * 2.0**-52
 _LOOSE = 1e-13  # stiffness against the load, over that of the parts, that counts as none
 COUNTED = 5000  # equations up to which negative eigenvalues are counted unasked
 _DENSE = 40  # equations up to which all eigenvalues are found for that
-_FAR = 10.0  # displacement over the model's size, or rotation, beyond which a tangent has nothing to say
-UNSYMMETRIC = 1e-6  # share of the stiffness that is skew, from which on it is told
-_NEAR = 1e-3  # displacement over the model's size, or rotation, beyond which a tangent does not tell the round-off
+_FAR = 10.0  # displacement over the model's size, or rotation, beyond which a tangent is useless
+UNSYMMETRIC = 1e-6  # skew share of the stiffness beyond which a warning names it
+_NEAR = 1e-3  # displacement over the model's size, or rotation, beyond which a tangent does not estimate the round-off
 _ZERO = 1e-12  # eigenvalue of the scaled stiffness that counts as zero
 
 

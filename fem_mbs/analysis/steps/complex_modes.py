@@ -58,7 +58,7 @@ class EigenvalueEffort(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class BladeShares(Record):
-    """What the blades of a rotor do in a mode; shares are squares of displacements weighted by masses, of 1."""
+    """Motion of the blades of a rotor in a mode; shares are squares of displacements weighted by masses, of 1."""
 
     name: str = entry(
         "of the mode: the harmonic that leads, or support where the blades move less than the rest",

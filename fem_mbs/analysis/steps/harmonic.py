@@ -201,6 +201,7 @@ class HarmonicResponse(StepKind):
     name = "harmonic"
     Options = Options
     Report = HarmonicReport
+    noun = "harmonic response"
     quantity_names = ("{column}.amplitude_max", "{column}.frequency_of_max")
     positional = ("frequencies", "name")
     text = (

@@ -67,6 +67,7 @@ class Inverse(StepKind):
     name = "inverse"
     Options = Options
     Report = InverseReport
+    noun = "inverse dynamics"
     quantity_names = ("stable", "unstable_from.load_factor", "unstable_from.time")
     positional = ("duration", "h", "name")
     text = (

@@ -118,6 +118,7 @@ class InversePath(StepKind):
     name = "inverse_path"
     Options = Options
     Report = InversePathReport
+    noun = "inverse dynamics along a path"
     positional = ("duration", "h", "name")
     quantity_names = ("path_error", "pre_action", "post_action")
     text = (

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["KIND", "LinearStatic", "LinearStaticReport", "Options", "Reactions"]
 
-_TURNED = 0.1  # [rad] beyond which small rotations are said to be none
+_TURNED = 0.1  # [rad] beyond which a warning calls rotations large
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -67,6 +67,7 @@ class Linearise(StepKind):
     name = "linearise"
     Options = Options
     Report = LineariseReport
+    noun = "matrices of small motions"
     text = (
         "Write the matrices of small motions about the state that the steps before have left to matrices_NAME.npz;\n"
         'with ``inputs`` and ``sensors`` also a state-space model, or its ``form`` "descriptor" with constraints, to\n'

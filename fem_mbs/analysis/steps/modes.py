@@ -51,7 +51,7 @@ class LeftOut(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class Components(Record):
-    """What was kept of components, of modes by component mode synthesis."""
+    """Size of a component mode synthesis: cut-off, kept modes, unknowns."""
 
     cutoff_hz: float = entry(unit="Hz")
     kept: dict[str, int] = entry("free modes by component, rigid-body ones included")

@@ -80,6 +80,7 @@ class StabilityMap(StepKind):
     name = "stability_map"
     Options = Options
     Report = StabilityMapReport
+    noun = "stability map"
     quantity_names = ("growth_rate_max", "stable_share")
     positional = ("parameters", "count", "name")
     text = (

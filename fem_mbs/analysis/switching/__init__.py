@@ -1,1 +1,2 @@
-"""What a transient watches for and switches: quantities that pass a value, locks, brakes, joints that break."""
+"""Events of a transient: quantities that pass a value, and constraints that switch (locks, brakes, joints that
+break)."""

@@ -1,9 +1,9 @@
 """Locks, latches and brakes that close, slip and open in a run, joints and supports that break.
 
-What acts is told by two sets: multipliers that are silent, which have no equation, and dofs that supports have held and
-hold no more.  `RunContext.present` makes the compiled system of them.  A constraint that goes changes neither places
-nor velocities.  One that comes holds a coordinate where it is; the velocities that it stops are those of a plastic
-blow (`fem_mbs.analysis.switching.blows`).
+Two sets define the constraints that act: multipliers that are inactive and have no equation, and dofs that broken
+supports have released.  `RunContext.present` makes the compiled system for them.  A constraint that opens changes
+neither positions nor velocities.  One that closes holds a coordinate at its present value and stops its velocity as a
+plastic blow does (`fem_mbs.analysis.switching.blows`).
 
 Theory: docs/theory.md, section 3, "Locks and brakes"; Otter, Elmqvist & Cellier (1993), eqs 1f, 1g and 2d: a locked
 coordinate has a constraint force and no acceleration, a free one an acceleration and no constraint force.
@@ -358,7 +358,7 @@ class Switching:
 
     # --- restart ---------------------------------------------------------------------------------------------------
     def story(self) -> dict[str, Any]:
-        """Return what a restart point needs, as JSON can hold it; the parameters of elements are in its state."""
+        """Return the data for a restart point in types of JSON; the parameters of elements are in its state."""
         return {
             "silent": np.flatnonzero(self.silent).tolist(), "released": self.released.tolist(),
             "broken": sorted(self.broken),

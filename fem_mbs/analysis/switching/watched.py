@@ -1,4 +1,4 @@
-"""What a transient watches for: quantities that pass a value, at the end of steps or in the middle of them.
+"""Conditions that a transient watches for: quantities that pass a value, at the end of steps or in the middle of them.
 
 A quantity of the end of a step (`Watched`) passes its value within the step, and parts of the step are tried until the
 part is known to round-off.  A force belongs to the middle of its step (`WatchedForce`): between the middles of two
@@ -91,7 +91,7 @@ class Watched:
             self.side = 1 if self.value >= 0.0 else -1
 
     def story(self) -> list[Any]:
-        """Return what a restart point needs."""
+        """Return the data for a restart point."""
         return [self.side, self.value]
 
     def go_on(self, story: list[Any]) -> None:

@@ -1,1 +1,1 @@
-"""What is drawn of each kind of thing in a model, as part of a results header."""
+"""Symbols by which each kind of thing in a model is drawn, as part of a results header."""

@@ -97,7 +97,7 @@ class Events:
         return replace(self.compiled, functions=laws)
 
     def active(self) -> list[Watched]:
-        """Return what is watched now."""
+        """Return the conditions that are watched now."""
         return [w for w in self.watched if w.active()]
 
     def first(self, chunk: Chunk) -> int:
@@ -158,7 +158,7 @@ class Events:
 
     # --- restart ---------------------------------------------------------------------------------------------------
     def story(self) -> dict[str, Any]:
-        """Return what a restart point needs, as JSON can hold it."""
+        """Return the data for a restart point in types of JSON."""
         return {
             "acting": self.acting.tolist(), "functions": self._switched, "switching": self.switching.story(),
             "happened": [report.to_json() for report in self.happened],

@@ -42,7 +42,7 @@ _ENERGIES = slice(C.KINETIC, C.POTENTIAL + 1)
 #: Relative residual of the sparse solvers.  Newton-Raphson corrects what is left, but slowly where soft motions of
 #: stiff parts, as the swing of a solid about a hinge, are small beside the rest: 1e-8 would be too much for them.
 _LINEAR_TOLERANCE = 1e-12
-#: Rotation of a node in a step [rad] from which on it is said that the steps are long.
+#: Rotation of a node in a step [rad] beyond which a warning calls the steps long.
 _LONG_TURN = 1.0
 _ROUND_OFF = 8.0 * 2.0**-52  # of coordinates, over the model's size
 _CHUNK_SECONDS = 0.2

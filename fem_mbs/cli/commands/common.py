@@ -1,4 +1,4 @@
-"""What several commands share: options with their texts, the console, complaints."""
+"""Shared parts of commands: options with their texts, the console, complaints."""
 
 from __future__ import annotations
 
@@ -32,29 +32,28 @@ __all__ = [
 
 SET = typer.Option(
     "--set",
-    help="Another value of a parameter, or of any key by its path: a=3, section.rod.diameter=0.01.",
+    help="Change a parameter, or any key by its path: a=3, section.rod.diameter=0.01; repeat for several.",
     metavar="PATH=VALUE",
 )
 MODEL = typer.Argument(
     help="Model file (TOML), or a deck: Abaqus or CalculiX (.inp), Nastran (.bdf, .nas, .dat).", show_default=False
 )
-STRICT = typer.Option("--strict", help="Refuse a deck of which anything is not used.")
-ALLOW = typer.Option(
-    "--allow", help="Compute a deck without what is not supported of it: the results are not those of the deck."
-)
+STRICT = typer.Option("--strict", help="Refuse a deck with content that is not used.")
+ALLOW = typer.Option("--allow", help="Leave out unsupported content of a deck: the results are not those of the deck.")
 UNITS = typer.Option(
     "--units",
-    help="Of a deck: units in which results are shown (mm,MPa,speed=rpm), and what its numbers mean (base=mm t s).",
+    help="For a deck: units in which results are shown (mm,MPa,speed=rpm), and units of its numbers (base=mm t s).",
     metavar="UNITS",
     show_default="SI",
 )
 BACKEND = typer.Option(
     "--backend",
-    help="Where matrices are: local, or petsc: on all processes of mpiexec -n N fem-mbs ...",
+    help="Where linear steps are solved: local, or petsc on the processes of mpiexec -n N fem-mbs ...",
     metavar="NAME",
 )
 OVERWRITE = typer.Option(
-    "--overwrite", help="Take a folder of another model, or with files of others; only what fem-mbs wrote is removed."
+    "--overwrite",
+    help="Use a folder with results of another model or with other files; only files of fem-mbs are removed.",
 )
 
 
@@ -70,12 +69,12 @@ def _use(number: str | None) -> str | None:
 
 THREADS = typer.Option(
     "--threads",
-    help="Number of threads; no result depends on it.",
+    help="Number of threads; results do not depend on it.",
     metavar="N",
     callback=_use,
     show_default="FEM_MBS_THREADS, or as many as processors",
 )
-REPLACE = typer.Option("--overwrite", help="Replace a file that is there, whatever it is.")
+REPLACE = typer.Option("--overwrite", help="Replace an existing file of any kind.")
 FOLDER = typer.Argument(help="Folder with the results of a run.", show_default=False)
 
 

@@ -21,32 +21,37 @@ _PANEL = "Reduced parts"
 def reduce_(
     part: Annotated[
         list[Path],
-        typer.Argument(help="Deck, model file (.toml) or mesh; several side by side.", show_default=False),
+        typer.Argument(
+            help="Decks, model files (.toml) or meshes; several are reduced in parallel.", show_default=False
+        ),
     ],
     interface: Annotated[
         list[str] | None,
         typer.Option(
             "-i",
             "--interface",
-            help="Nodes or sets, joined by commas; NAME=rigid, NAME=average or NAME=node for one.",
+            help="Nodes or sets of the interfaces, separated by commas; NAME=rigid, NAME=average or NAME=node for one.",
             show_default="of decks what *SUBSTRUCTURE GENERATE retains",
         ),
     ] = None,
     method: Annotated[
         str | None,
         typer.Option(
-            help="guyan, craig_bampton, macneal, rubin, craig_chang or herting.", show_default="craig_bampton"
+            help="Reduction method: guyan, craig_bampton, macneal, rubin, craig_chang or herting.",
+            show_default="craig_bampton",
         ),
     ] = None,
     modes: Annotated[
         int | None, typer.Option(min=0, help="Number of component modes.", show_default="20, or by the cut-off")
     ] = None,
-    cutoff: Annotated[float | None, typer.Option(help="All component modes up to this frequency [Hz].")] = None,
+    cutoff: Annotated[float | None, typer.Option(help="Keep all component modes up to this frequency [Hz].")] = None,
     participation: Annotated[
-        float | None, typer.Option(help="Of these only modes with this share at an interface (0 ... 1).")
+        float | None, typer.Option(help="Keep only modes with at least this share at an interface (0 ... 1).")
     ] = None,
-    rigid: Annotated[bool, typer.Option("--rigid", help="Sets move as rigid wholes (the default).")] = False,
-    average: Annotated[bool, typer.Option("--average", help="Interfaces are the mean motions of their sets.")] = False,
+    rigid: Annotated[bool, typer.Option("--rigid", help="Interface sets are rigid (the default).")] = False,
+    average: Annotated[
+        bool, typer.Option("--average", help="Interfaces follow the mean motion of their sets.")
+    ] = False,
     damping: Annotated[
         float | None, typer.Option(help="Ratio of critical damping of all modes.", show_default="the model's own")
     ] = None,
@@ -56,33 +61,38 @@ def reduce_(
     check: Annotated[
         str | None,
         typer.Option(
-            help="For missed modes: none, probe, inertia.", show_default="inertia below a cut-off, else probe"
+            help="How to look for missed modes: none, probe (random vectors), inertia (count of eigenvalues).",
+            show_default="inertia below a cut-off, else probe",
         ),
     ] = None,
-    accuracy: Annotated[int, typer.Option(min=0, help="Modes whose errors are estimated.")] = 6,
+    accuracy: Annotated[int, typer.Option(min=0, help="Number of modes whose errors are estimated.")] = 6,
     no_recovery: Annotated[
         bool, typer.Option("--no-recovery", help="Leave the displacements of all nodes out of the file.")
     ] = False,
     stress: Annotated[
-        bool, typer.Option("--stress", help="Keep the stresses at the nodes of solid and plane parts too.")
+        bool, typer.Option("--stress", help="Keep the stresses at the nodes of solid and plane parts.")
     ] = False,
     stiffening: Annotated[
         str | None,
         typer.Option(
-            help='Geometric stiffness by the loads of motion; the interface with the frame, or "free".',
+            help='Keep geometric stiffness by inertia loads: the interface that carries the frame, or "free".',
             show_default="none",
         ),
     ] = None,
-    material: Annotated[str | None, typer.Option(help="Of a mesh: E,nu,density.")] = None,
-    thickness: Annotated[float | None, typer.Option(help=r"Of a plane mesh \[m].", show_default="1.0")] = None,
-    release: Annotated[bool, typer.Option("--release", help="Take supports of nodes of the interfaces away.")] = False,
-    state: Annotated[str, typer.Option(help="Reduce at the start, or at the end of the model's steps.")] = "start",
+    material: Annotated[str | None, typer.Option(help="Material of a mesh: E,nu,density.")] = None,
+    thickness: Annotated[
+        float | None, typer.Option(help=r"Thickness of a plane mesh \[m].", show_default="1.0")
+    ] = None,
+    release: Annotated[bool, typer.Option("--release", help="Remove the supports of interface nodes.")] = False,
+    state: Annotated[
+        str, typer.Option(help="State about which the part is reduced: start, or end (of the model's steps).")
+    ] = "start",
     output: Annotated[
         Path | None,
         typer.Option(
             "-o",
             "--output",
-            help="File to write: .h5, .SID_FEM, .pch, or a folder; of several parts the folder for PART-part.h5.",
+            help="File to write: .h5, .SID_FEM, .pch, or a folder; for several parts the folder of PART-part.h5.",
             show_default="PART-part.h5",
         ),
     ] = None,
@@ -93,7 +103,7 @@ def reduce_(
         str | None, typer.Option(help="Address of a running dask cluster to use instead.", metavar="ADDRESS")
     ] = None,
     overwrite: Annotated[bool, REPLACE] = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print errors only.")] = False,
     strict: Annotated[bool, STRICT] = False,
     allow: Annotated[bool, ALLOW] = False,
     backend: Annotated[str, BACKEND] = "local",
@@ -122,10 +132,16 @@ def convert(
     target: Annotated[Path, typer.Argument(help="File (.h5, .SID_FEM, .pch) or folder to write.", show_default=False)],
     frame: Annotated[
         str | None,
-        typer.Option(help="Of .SID_FEM: interface with the body's frame, or mean.", show_default="by stiffening"),
+        typer.Option(
+            help="For .SID_FEM: interface that carries the frame of the body, or mean.", show_default="by stiffening"
+        ),
     ] = None,
-    modes: Annotated[int | None, typer.Option(min=1, help="Of .SID_FEM: number of shapes.", show_default="all")] = None,
-    grids: Annotated[list[Path] | None, typer.Option(help="Of .pch: file with the GRID entries.")] = None,
+    modes: Annotated[
+        int | None, typer.Option(min=1, help="For .SID_FEM: number of shapes.", show_default="all")
+    ] = None,
+    grids: Annotated[
+        list[Path] | None, typer.Option(help="For .pch: file with the GRID entries; repeat for several.")
+    ] = None,
     overwrite: Annotated[bool, REPLACE] = False,
 ) -> None:
     """Convert a reduced part: HDF5, Matrix Market folder, DMIG of Nastran, flexible body data."""

@@ -40,7 +40,7 @@ def new(
         Path | None, typer.Option("-o", "--output", help="Model file to write.", show_default="MESH.toml")
     ] = None,
 ) -> None:
-    """Write a commented model file to start from, for a mesh."""
+    """Write a commented model file for a mesh, as a start."""
     from fem_mbs.cli.check import explain
     from fem_mbs.modelfile.starter import write_starter
 
@@ -70,7 +70,7 @@ def check(
     allow: Annotated[bool, ALLOW] = False,
     threads: Annotated[str | None, THREADS] = None,
 ) -> None:
-    """Read a model, try its start, and explain what it means."""
+    """Read a model and describe it: parts, masses, mobility, start, steps, doubts; compute no step."""
     refuse_set(model, settings)
     if is_deck(model):
         from fem_mbs.cli.deck import explain_file
@@ -97,12 +97,13 @@ def run(
     restart: Annotated[
         int | None,
         typer.Option(
-            help="Continue the results in the folder from a restart point (0, 1, ...; alone: the last).", metavar="[N]"
+            help="Continue the results in the folder from a restart point: 0, 1, ..., without a number the last.",
+            metavar="[N]",
         ),
     ] = None,
     overwrite: Annotated[bool, OVERWRITE] = False,
     settings: Annotated[list[str] | None, SET] = None,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print errors only.")] = False,
     strict: Annotated[bool, STRICT] = False,
     allow: Annotated[bool, ALLOW] = False,
     units: Annotated[str, UNITS] = "",
@@ -198,11 +199,11 @@ def compile_(
             show_default="all",
         ),
     ] = None,
-    show_list: Annotated[bool, typer.Option("--list", help="Name the kernels, compile none.")] = False,
+    show_list: Annotated[bool, typer.Option("--list", help="List the kernels, compile none.")] = False,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes side by side.", show_default="as many as processors")
     ] = None,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print errors only.")] = False,
 ) -> None:
     """Compile kernels in advance, so that no run waits for them."""
     from fem_mbs.cli.compile import compile_named, list_named
@@ -219,11 +220,11 @@ def compile_(
 
 @commands.command(rich_help_panel=_PANEL)
 def validate(
-    cases: Annotated[list[str] | None, typer.Argument(help="Cases.", show_default="all")] = None,
+    cases: Annotated[list[str] | None, typer.Argument(help="Names of cases.", show_default="all")] = None,
     json: Annotated[Path | None, typer.Option(help="Write the table to this file.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write a report with figures into this folder.")] = None,
-    long: Annotated[bool, typer.Option("--long", help="Also the cases that take minutes.")] = False,
-    show_list: Annotated[bool, typer.Option("--list", help="Name the cases, run none.")] = False,
+    long: Annotated[bool, typer.Option("--long", help="Run the cases that take minutes, too.")] = False,
+    show_list: Annotated[bool, typer.Option("--list", help="List the cases, run none.")] = False,
     workers: Annotated[int, typer.Option("-j", "--workers", min=1, help="Number of files that run in parallel.")] = 1,
 ) -> None:
     """Compare with published benchmarks."""
@@ -239,9 +240,11 @@ def validate(
 
 @commands.command(rich_help_panel=_PANEL)
 def schema(
-    summary: Annotated[bool, typer.Option("--summary", help="That of summary.json of results instead.")] = False,
+    summary: Annotated[
+        bool, typer.Option("--summary", help="Print the schema of summary.json of results instead.")
+    ] = False,
 ) -> None:
-    """Print the JSON schema of model files, by which editors complete and check them."""
+    """Print the JSON schema of model files, with which editors complete and check keys."""
     from fem_mbs.modelfile.json_schema import schema_text
     from fem_mbs.results.summary_schema import text
 
@@ -250,9 +253,11 @@ def schema(
 
 @commands.command("list", rich_help_panel=_PANEL)
 def list_(
-    of: Annotated[str, typer.Argument(help="Of one topic, or of all: more than names.", show_default=False)] = "",
+    of: Annotated[
+        str, typer.Argument(help="Topic to describe, one of those listed without it, or all.", show_default=False)
+    ] = "",
 ) -> None:
-    """Name what there is: elements, joints, functions, sections, sensors, solvers, formats."""
+    """List elements, joints, functions, sections, sensors, steps, solvers and formats by name."""
     from fem_mbs.cli.listing import overview, topic
 
     for line in topic(of) if of else overview():

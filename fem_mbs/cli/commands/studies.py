@@ -23,29 +23,34 @@ def sweep(
         list[str] | None,
         typer.Option(
             "--set",
-            help="What is changed, KIND.NAME.KEY=VALUES: section.rod.diameter=0.01,0.012 or "
+            help="Key and its values, KIND.NAME.KEY=VALUES: section.rod.diameter=0.01,0.012 or "
             "point_mass.tip.mass=0:20:5 (STOP included).",
             metavar="PATH=VALUES",
         ),
     ] = None,
-    zipped: Annotated[bool, typer.Option("--zip", help="Pair the values instead of all with all.")] = False,
+    zipped: Annotated[
+        bool, typer.Option("--zip", help="Pair the values of several --set; else all combinations.")
+    ] = False,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder for all variants.", show_default="MODEL-sweep")
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes side by side.", show_default="as many as processors")
+        int | None, typer.Option(min=1, help="Number of parallel processes.", show_default="as many as processors")
     ] = None,
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a running dask cluster to use instead.", metavar="ADDRESS")
     ] = None,
     quantity: Annotated[
-        list[str] | None, typer.Option(help="Quantity of the table and the figure, also with * and ?.", metavar="NAME")
+        list[str] | None,
+        typer.Option(
+            help="Quantity for the table and the figure, also with * and ?; repeat for several.", metavar="NAME"
+        ),
     ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Also run the variants that are finished.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Run finished variants again.")] = False,
     overwrite: Annotated[bool, OVERWRITE] = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print errors only.")] = False,
 ) -> None:
-    """Run variants of a model side by side; a second call runs what is missing."""
+    """Run variants of a model in parallel; a second call runs those that are missing."""
     from fem_mbs.cli.sweep import Interrupted, run_sweep
 
     try:
@@ -69,17 +74,19 @@ def optimise(
     vary: Annotated[
         list[str] | None,
         typer.Option(
-            help="What is varied and its bounds: height=0.02:0.2, or with a start LOW:START:HIGH; any number of times.",
+            help="Parameter or key and its bounds: height=0.02:0.2, or LOW:START:HIGH; repeat for several.",
             metavar="PATH=LOW:HIGH",
         ),
     ] = None,
     minimise: Annotated[
-        str, typer.Option(help="Quantity, or expression of quantities in braces.", metavar="QUANTITY")
+        str, typer.Option(help="Quantity to minimise, or an expression of quantities in braces.", metavar="QUANTITY")
     ] = "",
-    maximise: Annotated[str, typer.Option(help="Likewise.", metavar="QUANTITY")] = "",
+    maximise: Annotated[
+        str, typer.Option(help="Quantity or expression to maximise, instead of --minimise.", metavar="QUANTITY")
+    ] = "",
     subject: Annotated[
         list[str] | None,
-        typer.Option(help='Constraint: "modes.frequency_1 >= 5"; any number of times.', metavar="CONSTRAINT"),
+        typer.Option(help='Constraint: "modes.frequency_1 >= 5"; repeat for several.', metavar="CONSTRAINT"),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder for all trials.", show_default="MODEL-optimum")
@@ -87,20 +94,22 @@ def optimise(
     method: Annotated[
         str | None,
         typer.Option(
-            help="cobyqa, nelder-mead or evolution; with gradients slsqp, trust-constr or l-bfgs-b.",
+            help="Method: cobyqa, nelder-mead or evolution; with gradients slsqp, trust-constr or l-bfgs-b.",
             show_default="cobyqa",
         ),
     ] = None,
     gradients: Annotated[
         bool, typer.Option("--gradients", help="Take gradients from derivatives of the transients (slsqp).")
     ] = False,
-    trials: Annotated[int, typer.Option(min=2, help="Most trials.")] = 100,
-    tolerance: Annotated[float, typer.Option(help="Of the values, relative to their bounds.")] = 1e-4,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes side by side, of evolution.")] = None,
+    trials: Annotated[int, typer.Option(min=2, help="Largest number of trials.")] = 100,
+    tolerance: Annotated[float, typer.Option(help="Accuracy of the values, over the distance of their bounds.")] = 1e-4,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Number of parallel processes of the method evolution.")
+    ] = None,
     overwrite: Annotated[bool, OVERWRITE] = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print errors only.")] = False,
 ) -> None:
-    """Vary numbers of a model until a quantity of its results is best; a second call goes on."""
+    """Vary numbers of a model until a quantity of its results is smallest or largest; a second call continues."""
     from fem_mbs.cli.sweep import run_optimisation
 
     run_optimisation(
@@ -118,14 +127,14 @@ def sensitivities(
         typer.Option(
             "--of",
             metavar="PATH",
-            help="Number of the model by which is differentiated: section.rod.diameter, or a parameter; any number of "
-            "times.",
+            help="Key or parameter with respect to which derivatives are taken: section.rod.diameter; repeat for "
+            "several.",
         ),
     ] = None,
     quantity: Annotated[
         list[str] | None,
         typer.Option(
-            help="What is differentiated: transient.tip.y.absmax, also .integral and @TIME; any number of times.",
+            help="Quantity to differentiate: transient.tip.y.absmax, also .integral and @TIME; repeat for several.",
             metavar="NAME",
             show_default="largest and last values of all sensors",
         ),
@@ -136,7 +145,7 @@ def sensitivities(
             "-o", "--output", help="Folder for results, table, series, figure.", show_default="MODEL-sensitivities"
         ),
     ] = None,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print errors only.")] = False,
 ) -> None:
     """Run a model once and find the derivatives of its transients with respect to its numbers."""
     from fem_mbs.cli.sensitivities import run_sensitivities
@@ -150,7 +159,7 @@ def identify(
     results: Annotated[Path, typer.Argument(help="Results of a step with restarts.", show_default=False)],
     of: Annotated[
         list[str] | None,
-        typer.Option(help="What is sought: section.rod.EI, a parameter; any number of times.", metavar="PATH"),
+        typer.Option(help="Key or parameter to identify: section.rod.EI; repeat for several.", metavar="PATH"),
     ] = None,
     json: Annotated[Path | None, typer.Option(help="Write the values to this file.")] = None,
 ) -> None:
@@ -164,24 +173,28 @@ def identify(
 def modify(
     model: Annotated[Path, typer.Argument(help=r"Model file (TOML) with \[\[component]].", show_default=False)],
     mode: Annotated[list[int], typer.Option("--mode", help="Number of the mode to move, from 1; repeat for several.")],
-    to: Annotated[list[float], typer.Option("--to", help="Frequency that it is to have [Hz].")],
+    to: Annotated[list[float], typer.Option("--to", help="Frequency wanted for the mode [Hz]; once for each --mode.")],
     parameter: Annotated[
         list[str] | None,
         typer.Option(
-            help="What may change, KIND:TARGET: density, modulus, thickness, stiffness, mass or a key of a section, of "
-            "a component or group; repeat for several.",
+            help="Parameter that may change, KIND:TARGET: density, modulus, thickness, stiffness, mass or a key of a "
+            "section, of a component or group; repeat for several.",
             show_default="density and modulus of components, springs, masses",
         ),
     ] = None,
     cutoff: Annotated[
         float | None,
-        typer.Option(help="Up to which modes of components are kept [Hz].", show_default="3 times the frequency"),
+        typer.Option(help="Keep modes of components up to this frequency [Hz].", show_default="3 times the frequency"),
     ] = None,
-    modes: Annotated[int | None, typer.Option(help="Number of elastic modes of every component instead.")] = None,
-    verify: Annotated[bool, typer.Option("--verify", help="Solve the whole model for every answer.")] = False,
+    modes: Annotated[
+        int | None, typer.Option(help="Number of elastic modes of every component, instead of --cutoff.")
+    ] = None,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Check every answer by the modes of the whole model.")
+    ] = False,
     json: Annotated[Path | None, typer.Option(help="Write the tables to this file.")] = None,
 ) -> None:
-    """Tell which parameters of components bring a mode to a frequency, and by how much."""
+    """Find which parameters of components move a mode to a wanted frequency, and by how much."""
     from fem_mbs.cli.modify import modify_file
 
     modify_file(model, output_console(), mode, to, parameter or [], cutoff, modes, verify, json)

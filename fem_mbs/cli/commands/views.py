@@ -35,7 +35,7 @@ def show(
     png: Annotated[bool, typer.Option("--png", help="Write a still picture instead of a page.")] = False,
     step: Annotated[
         int | None,
-        typer.Option(help="Only this step of results, counted from 0; -1: the last.", show_default="all with frames"),
+        typer.Option(help="Show only this step, counted from 0; -1: the last.", show_default="all with frames"),
     ] = None,
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open the page in a browser.")] = False,
     strict: Annotated[bool, STRICT] = False,
@@ -58,13 +58,16 @@ def plot(
         Path | None, typer.Option("-o", "--output", help="Folder for the figures.", show_default="DIR/figures")
     ] = None,
     quantity: Annotated[
-        list[str] | None, typer.Option(help="Of a sweep: quantity to draw, also with * and ?.", metavar="NAME")
+        list[str] | None,
+        typer.Option(help="For a sweep: quantity to draw, also with * and ?; repeat for several.", metavar="NAME"),
     ] = None,
-    form: Annotated[str, typer.Option("--format", help="Of the files: png, svg or pdf.", metavar="FORMAT")] = "png",
+    form: Annotated[
+        str, typer.Option("--format", help="Format of the files: png, svg or pdf.", metavar="FORMAT")
+    ] = "png",
     transfer: Annotated[
         list[str] | None,
         typer.Option(
-            help="Draw only H1 and coherence from one sensor to another; any number of times.",
+            help="Draw only H1 and coherence of a sensor to an excitation (another sensor); repeat for several.",
             metavar="SENSOR:EXCITATION[:COLUMN]",
         ),
     ] = None,
@@ -107,11 +110,11 @@ def animate(
         typer.Option("-o", "--output", help="File to write, .gif or .mp4.", show_default="DIR/animation.gif"),
     ] = None,
     fps: Annotated[int, typer.Option(min=1, max=100, help="Pictures per second.")] = 25,
-    seconds: Annotated[float, typer.Option(min=0.1, max=600.0, help="Length at most.")] = 8.0,
+    seconds: Annotated[float, typer.Option(min=0.1, max=600.0, help=r"Largest length \[s].")] = 8.0,
     quantity: Annotated[
         str | None,
         typer.Option(
-            help='Output of elements or field of parts shown by colour, or "none".',
+            help='Output of elements or field of parts that colours the model, or "none".',
             show_default="von Mises stress, bending moment, or energy",
         ),
     ] = None,
@@ -120,13 +123,13 @@ def animate(
         str | None, typer.Option(help="Node or body that the view follows.", show_default="the view stands")
     ] = None,
     step: Annotated[
-        int | None, typer.Option(help="Step, counted from 0; -1: the last.", show_default="the last that moves")
+        int | None, typer.Option(help="Step to show, counted from 0; -1: the last.", show_default="the last that moves")
     ] = None,
     mode: Annotated[
         int | None,
         typer.Option(help="Mode, complex mode or buckling shape to show, counted from 1.", show_default="the first"),
     ] = None,
-    magnify: Annotated[float, typer.Option(help="By which displacements are enlarged.")] = 1.0,
+    magnify: Annotated[float, typer.Option(help="Factor on displacements.")] = 1.0,
 ) -> None:
     """Write an animation of a run."""
     from fem_mbs.plot.figures import animate as write
@@ -168,7 +171,10 @@ def export(
         bool, typer.Option("--whole", help="VTU files show the whole wheel of a sector (cyclic symmetry).")
     ] = False,
 ) -> None:
-    """Write the XDMF files and the tables of the sensors anew, also of a run that was killed or still goes on."""
+    """Write the XDMF files and the sensor tables again, also for a run that was killed or is still running.
+
+    ParaView opens results*.xdmf, or the .pvd files in DIR/vtu.
+    """
     from fem_mbs.results.export.vtu import write_vtu_files
     from fem_mbs.results.modes.shapes import whole_wheel
     from fem_mbs.results.reader import Results
@@ -179,8 +185,14 @@ def export(
     if not vtu and not whole:
         return
     results: Results = Results.open(folder)
-    for path in write_vtu_files(whole_wheel(results) if whole else results):
-        print(path)
+    paths = write_vtu_files(whole_wheel(results) if whole else results)
+    listed = {path.stem for path in paths if path.suffix == ".pvd"}
+    frames = [path for path in paths if path.suffix != ".pvd" and path.stem.rpartition("-")[0] in listed]
+    for path in paths:
+        if path not in frames:
+            print(path)
+    if frames:
+        print(f"{len(frames)} frames in {frames[0].parent}, which the .pvd files list")
 
 
 @commands.command(rich_help_panel=_PANEL)
@@ -195,7 +207,7 @@ def mac(
     ] = None,
     tolerance: Annotated[
         float | None,
-        typer.Option(help=r"Largest distance of two nodes taken for one \[m].", show_default="1e-6 of the size"),
+        typer.Option(help=r"Largest distance of two nodes that are compared \[m].", show_default="1e-6 of the size"),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Figure to write.", show_default="DIR/figures/mac.png")
@@ -219,7 +231,7 @@ def mac(
 @commands.command(rich_help_panel=_PANEL)
 def stresses(
     folder: Annotated[Path, FOLDER],
-    number: Annotated[int, typer.Option("-n", "--number", min=1, help="Places to name.")] = 10,
+    number: Annotated[int, typer.Option("-n", "--number", min=1, help="Number of places to list.")] = 10,
     apart: Annotated[
         float | None, typer.Option(help=r"Least distance of two places \[m].", show_default="1/20 of the part")
     ] = None,
@@ -227,7 +239,7 @@ def stresses(
         Path | None, typer.Option("-o", "--output", help="Table to write.", show_default="DIR/stresses.csv")
     ] = None,
 ) -> None:
-    """Tell where and when the stresses of reduced parts are largest: table, CSV and figures."""
+    """List where and when the stresses of reduced parts are largest: table, CSV and figures."""
     from fem_mbs.cli.stresses import report_stresses
 
     report_stresses(folder, number, apart, output, output_console())

@@ -1,1 +1,1 @@
-"""What `fem-mbs check` doubts of a model that is formally right: units, statics, sets, nodes that nothing connects."""
+"""Doubts of `fem-mbs check` about a model that is formally right: units, statics, sets, nodes that nothing connects."""

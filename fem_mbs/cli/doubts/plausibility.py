@@ -66,7 +66,7 @@ def doubts_of_units(model: Any) -> Iterator[str]:
 
 
 def _doubts_in_base(model: Any, base: str) -> Iterator[str]:
-    """Yield notes on materials and gravity whose numbers look like those of another base than the one that is told."""
+    """Yield notes on materials and gravity whose numbers fit another base of units than the model's."""
     told, si = Units(base), Units(base, {"velocity": "m/s", "acceleration": "m/s^2"})
     for material in model.materials.values():
         speed = _wave_speed(material)
@@ -82,7 +82,7 @@ def _doubts_in_base(model: Any, base: str) -> Iterator[str]:
 
 
 def doubts_of_statics(step: Any, strain_free: int | None) -> Iterator[str]:
-    """Yield a note on a step of statics of a model that can move without straining anything.
+    """Yield a note on a step of statics of a model that can move without strain.
 
     Args:
         step: a `fem_mbs.declarations.steps.PlannedStep`.
@@ -93,6 +93,6 @@ def doubts_of_statics(step: Any, strain_free: int | None) -> Iterator[str]:
         return
     ways = "one way" if strain_free == 1 else f"{strain_free} independent ways"
     yield (
-        f'step "{step.name}": the model can move in {ways} without straining anything; an equilibrium is only found '
+        f'step "{step.name}": the model can move in {ways} without strain; an equilibrium is only found '
         "where weight or loads hold it there, else add supports"
     )

@@ -84,7 +84,7 @@ _POINTS = ("mass", "rotary inertia", "spring", "dashpot", "distributing coupling
 
 
 def element_kind(family: str, shape: str, type_: str) -> tuple[str, str, str] | None:
-    """Return what elements of a deck are in the model: kind, cell and element of a `Group`; None if there is none.
+    """Return kind, cell and element of the `Group` that stands for elements of a deck; None if there is none.
 
     ``type_``: the type in the deck, which is the shape and letters; H, M and T are passed over.
     """

@@ -1,7 +1,7 @@
 """Convert a deck (`fem_mbs.meshes.abaqus.reader`) to a `Model`: nodes, elements, materials, sections, masses, springs.
 
 `Conversion` holds what is known while a deck becomes a model: which node and element became what, and notes on what was
-not used.  Constraints, loads, steps and prints are modules of their own; docs/decks.md says what of a deck is used.
+not used.  Constraints, loads, steps and prints are modules of their own; docs/decks.md lists the keywords.
 
 Solids become one part of the model per section and element type, beams and trusses likewise; the three nodes of a B32
 give two beams, so that its middle node stays a node of the model.  Node k of the deck is node k of the model.
@@ -348,7 +348,8 @@ def _source(deck: Deck) -> str:
 
 
 def make_mesh(conv: Conversion) -> None:
-    """Create the deck's nodes and cells as the mesh "deck" of the model, with the facet sets of loads and ties."""
+    """Create the deck's nodes and cells as the mesh "deck" of the model, with its node sets and the facet sets of loads
+    and ties."""
     deck = conv.deck
     blocks, sets, number = [], {}, {}
     first = 1
@@ -365,9 +366,12 @@ def make_mesh(conv: Conversion) -> None:
     facet_sets = {
         name: [(number[id(g)], rows, faces) for g, rows, faces in entries] for name, entries in conv.facets.items()
     }
+    named = {name: ids for name, ids in deck.nsets.items() if name not in sets and name not in facet_sets}
+    ends = np.cumsum([len(ids) for ids in named.values()])[:-1]
+    rows = np.split(deck.nodes_in(np.concatenate([*named.values(), np.empty(0, int)])), ends)
+    node_sets = dict(zip(named, rows, strict=False))  # without sets there is one empty piece
     mesh = Mesh(
-        deck.x, blocks, cell_sets=sets, facet_sets=facet_sets, point_ids=deck.node_ids, source=_source(deck),
-        format="Abaqus",
+        deck.x, blocks, node_sets, sets, deck.node_ids, _source(deck), "Abaqus", facet_sets=facet_sets
     )  # fmt: skip
     conv.model.mesh("deck", mesh, unused="drop")
 

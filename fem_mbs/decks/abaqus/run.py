@@ -200,11 +200,13 @@ def describe(converted: Converted) -> list[str]:
     found = [f"{n} {what}" for what, n in counts.items() if n]
     if found:
         lines.append("constraints: " + ", ".join(found))
+    before = 0.0
     for step in converted.steps:
         own = deck.steps[step.index]
+        until, before = f", to t = {step.time:g}" if step.time > before else "", step.time
         prints = sorted({v for o in step.prints if o.frequency > 0 for v in o.variables})
         told = f", prints {', '.join(prints)}" if prints else ""
-        lines.append(f"step {own.number}: {own.procedure} as {step.kind.noun}, to t = {step.time:g}{told}")
+        lines.append(f"step {own.number}: {own.procedure} as {step.kind.noun}{until}{told}")
     return lines
 
 

@@ -28,7 +28,7 @@ _POINT = 1e-12
 
 @dataclass
 class Bars:
-    """What bars of a part have beside their nodes: vectors v (n, 3) and offsets (n, 2, 3) in the basic system, pins
+    """Data of the bars of a part beside their nodes: vectors v (n, 3) and offsets (n, 2, 3) in the basic system, pins
     (digits at both ends), material and section."""
 
     v: np.ndarray
@@ -55,7 +55,7 @@ class _Bar:
 
 @dataclass
 class Rods:
-    """What rods of a part have beside their nodes: material, area, torsion constant, C of the torsional stress."""
+    """Data of the rods of a part beside their nodes: material, area, torsion constant, C of the torsional stress."""
 
     material: Isotropic
     A: float

@@ -1,4 +1,4 @@
-"""What becomes of the entries, parameters and commands of a Nastran deck, by name, and the notes on them."""
+"""Treatment of the entries, parameters and commands of a Nastran deck (used, noted, refused), by name."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ def _disputed(conv: Conversion) -> None:
 
 
 def entry_words() -> list[Word]:
-    """Return what becomes of bulk data entries."""
+    """Return the treatment of bulk data entries by name."""
     passed = {"SUPORT": "free bodies have their modes all the same"}
     out = [Word(name, Use.PASSED, why) for name, why in passed.items()]
     unused = {*passed, *_DAMPERS}
@@ -235,14 +235,14 @@ def entry_words() -> list[Word]:
 
 
 def parameter_words() -> list[Word]:
-    """Return what becomes of parameters."""
+    """Return the treatment of parameters by name."""
     out = [_word(name, why) for names, why in PARAMETERS.items() for name in names]
     out.append(Word("INREL", Use.REFUSED, "free bodies held by their inertia, but for 0"))
     return [*out, Word("all others", Use.REFUSED, "the parameter is not known")]
 
 
 def command_words() -> list[Word]:
-    """Return what becomes of case control commands."""
+    """Return the treatment of case control commands by name."""
     out = [_word(name, why) for names, why in COMMANDS.items() for name in names]
     out += [Word(name, Use.REFUSED, why) for name, why in DROPPED_COMMANDS.items()]
     return [*out, Word("all others", Use.REFUSED, "the command is not known")]

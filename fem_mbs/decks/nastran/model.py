@@ -55,7 +55,7 @@ class Group:
 
 @dataclass
 class Conversion:
-    """What is known while a deck becomes a model."""
+    """State of the conversion of a deck to a model."""
 
     deck: BulkDeck
     grids: Grids

@@ -1,4 +1,4 @@
-"""What joints are made of: points that meet, guides, axes that stay aligned, coordinates, drives and springs on
+"""Building blocks of joints: points that meet, guides, axes that stay aligned, coordinates, drives and springs on
 them."""
 
 from __future__ import annotations

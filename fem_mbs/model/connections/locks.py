@@ -1,4 +1,4 @@
-"""Declarations of locks, latches and brakes on coordinates of joints, and what is said of joints and supports that
+"""Declarations of locks, latches and brakes on coordinates of joints, and of limits at which joints and supports
 break."""
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Lock(Declaration):
         building.add_block(self.name, kind, [c.nodes], **state, **c.columns)
 
     def _data(self, building: Building, owner: Owner, key_: str, c: Any) -> LockData:
-        """Return what is said of the lock, checked.
+        """Return the checked data of the lock.
 
         Raises:
             ModelError: keys that do not belong together, a limit that is not greater than zero.
@@ -144,7 +144,7 @@ class Lock(Declaration):
 def breaking(
     building: Building, owner: Owner, force: Any, moment: Any, kind: str, pairs: Iterable[tuple[int, int]] = ()
 ) -> Breaking:
-    """Return what is said of a joint or support that breaks, checked.
+    """Return the checked limits of a joint or support that breaks.
 
     Raises:
         ModelError: a force or moment that is not greater than zero.

@@ -179,7 +179,7 @@ def _welds(copy: Copy, c: Copying, rename: Callable[[str], str]) -> list[tuple[s
 
 
 def _labels(table: str, said: Any, number: int) -> set[str]:
-    """Return what may call a table: its name, or its table and name or number from 1."""
+    """Return the names by which a table can be referred to: its name, or its table and name or number from 1."""
     name = _name(said)
     return {f"{table}.{number}", *((name, f"{table}.{name}") if name else ())}
 

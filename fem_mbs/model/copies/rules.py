@@ -528,7 +528,7 @@ _REVERSED: dict[type, tuple[str, ...]] = {
 
 
 def _other_chambers(said: HydraulicActuator, c: Copying) -> dict[str, Any]:
-    """Return what belongs to the chambers of a cylinder whose coordinate counts the other way: each is the other."""
+    """Return the data of the chambers of a cylinder whose coordinate changes sign: both chambers are exchanged."""
     if said.kf:
         c.refuse(said, "its feedback of the pressure of two chambers cannot be mirrored", "write the copy by hand")
     capacity_b = said.capacity if said.capacity_b is None else said.capacity_b

@@ -43,7 +43,7 @@ _GRADING = "length of the last cell by that of the first: one ratio, or one for 
 
 @dataclass(frozen=True, eq=False)
 class Source(Declaration):
-    """What a mesh is generated from."""
+    """The shape from which a mesh is generated."""
 
     owner = "Mesh"
 

@@ -433,7 +433,7 @@ def _take(
 
 
 def _surface(building: Building, owner: str, place: str, mesh: str, block: int, cells: np.ndarray, before: int):
-    """Yield what `_facets` does for cells of shells, whose faces are on top, along the normal."""
+    """Yield facets as `_facets` does, for cells of shells, whose faces are on top, along the normal."""
     part, start = building.meshes[mesh]
     taken = cell_owners(building, mesh, block)[cells]
     groups = building.cell_groups

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fem_mbs.declarations.declaration import key
-from fem_mbs.declarations.kinds import NAME, TEXT
+from fem_mbs.declarations.kinds import NAME, TEXT, shown
 from fem_mbs.errors import ModelError
 from fem_mbs.late import dataclass
 from fem_mbs.model.connections.joint_parts import drivers, joint_coordinate, measure_joint
@@ -28,6 +28,16 @@ class _Joint(Sensor):
             self.label, self.mid_step = on, True
             self.unit = "N m" if self.drives[quantity] else "N"
             return
+        known = self.model.find("joint", on, self.model.joints, self.owner).coordinates
+        if quantity is not None and quantity not in known:
+            choices = ", ".join((*known, *self.drives))
+            raise ModelError(
+                f"quantity = {shown(quantity)}",
+                owner=self.owner,
+                key="quantity",
+                value=quantity,
+                remedy=f'"{on}" has {choices}; its force and moment are those of a sensor of kind "reaction"',
+            )
         key, c = joint_coordinate(self.model, on, quantity, self.owner)
         self.unit = "rad" if c.angular else "m"
         self.quantity = "angle" if c.angular else "displacement"

@@ -1,4 +1,4 @@
-"""What all sensors share: their declaration, and the object that records and evaluates.
+"""Base classes of all sensors: the declaration, and the object that records and evaluates.
 
 A kind of sensor is a subclass of `SensorRequest`, which says what its keys are, and one of `Sensor`, which finds places
 in a model (`prepare`), says what a compiled model records (`bind`), and turns records into columns (`evaluate`).
@@ -125,6 +125,7 @@ class Sensor:
         return {
             "name": self.name,
             "kind": self.kind,
+            **({"quantity": self.given["quantity"]} if self.given.get("quantity") else {}),
             "unit": self.unit,
             "columns": self.columns,
             "mid_step": self.mid_step,

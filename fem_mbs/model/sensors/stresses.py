@@ -24,7 +24,7 @@ _SIZES = ("shear", "torsion", "transverse shear", "von Mises")  # never negative
 
 
 class _LineStress(Sensor):
-    """What sensors of stresses share: the group, and the records of the forces at the ends of its elements."""
+    """Shared part of sensors of stresses: the group, and the records of the forces at the ends of its elements."""
 
     unit, mid_step = "Pa", True
     elements: np.ndarray  # (m,) that are recorded

@@ -1,4 +1,4 @@
-"""What of a compiled model can be switched while it runs: locks, and joints and supports that break."""
+"""Constraints of a compiled model that can be switched during a run: locks, and joints and supports that break."""
 
 from __future__ import annotations
 

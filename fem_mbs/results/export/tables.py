@@ -123,7 +123,7 @@ def sensor_head(step: Step, sensors: list[dict[str, Any]]) -> list[tuple[str, st
 
 
 def _along(step: Step) -> list[str]:
-    """Return what rows of a path differ by."""
+    """Return the names of the columns that identify rows of a path."""
     return [name for name in ("load factor", "path length") if name in step.series]
 
 

@@ -313,13 +313,20 @@ def check_spin(owner: str, context: RunContext) -> None:
 
 
 def check_turning(step: PlannedStep, context: RunContext) -> None:
-    """Refuse an unknown rotor, and loads that would count twice or not at all while it turns.
+    """Refuse an unknown rotor, loads that would count twice or not at all while it turns, and supports in its way.
+
+    Supports are compared here where the step begins at the start of the model, later when the step runs.
 
     Raises:
         ModelError: naming the step, the option and the choices.
     """
     owner, model = step.owner, context.model
-    rotor_of(model, step.options.rotor, f"{owner}: rotor")
+    rotor = rotor_of(model, step.options.rotor, f"{owner}: rotor")
+    first = next(other for other in context.plan if other is step or not other.kind.stands)
+    if first is step and model.assembling is None:
+        from fem_mbs.analysis.rotors.rotating import check_supports
+
+        check_supports(context, rotor)
     for block in context.system.blocks:
         first = next((i for i, joint in enumerate(block.reads or ()) if joint), None)
         if first is not None:

@@ -96,6 +96,7 @@ class Campbell(StepKind):
     name = "campbell"
     Options = Options
     Report = CampbellReport
+    noun = "Campbell diagram"
     quantity_names = ("critical_speed_#", "stable")
     positional = ("rotor", "speeds", "count", "name")
     text = (

@@ -86,6 +86,7 @@ class UnbalanceResponse(StepKind):
     name = "unbalance"
     Options = Options
     Report = UnbalanceReport
+    noun = "response to unbalance"
     quantity_names = ("*.amplitude_max", "*.speed_of_max")
     positional = ("rotor", "speeds", "unbalances", "name")
     text = (

@@ -84,7 +84,7 @@ class _Sources:
         return self._read[key]
 
     def _values(self, driven: Driven, submodel: Submodel, nodes: np.ndarray) -> tuple[GlobalMotion, Any, Any]:
-        """Return what is followed, displacements (t, n, 3) and rotations (t, n, 3) of nodes.
+        """Return the motion that is followed, displacements (t, n, 3) and rotations (t, n, 3) of nodes.
 
         Raises:
             ModelError: a node is too far from the global model.

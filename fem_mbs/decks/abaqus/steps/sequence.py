@@ -1,4 +1,4 @@
-"""What the procedures of a deck know: the step to make, and what the steps before it have left."""
+"""Context of the procedures of a deck: the step to make, and the state that earlier steps have left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What steps by modes take of the steps before and of the deck: how many modes, and how these are damped."""
+"""Number and damping of the modes of modal steps, from the steps before and from the deck."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def modes_before(item: StepToMake) -> int:
 
 
 def modal_damping(item: StepToMake, modes: int) -> dict[str, Any]:
-    """Return options of a step by modes that say how these are damped; modes without a ratio have none.
+    """Return the damping options of a step by modes; modes without a ratio are undamped.
 
     Raises:
         ModelError: Rayleigh's factors of some of the modes.

@@ -1,1 +1,1 @@
-"""What a Nastran deck says of single components: scalar masses, and the components of a reduction."""
+"""Entries of a Nastran deck for single components: scalar masses, and the components of a reduction."""

@@ -1,4 +1,4 @@
-"""What excites a response: its loads and the supports that it moves, over the frequency or over time.
+"""Excitation of a response: its loads and the supports that it moves, over the frequency or over time.
 
 The load of RLOAD1 is A (C(f) + i D(f)) exp(i (theta - 2 pi f tau)), that of RLOAD2 A B(f) exp(i (phi(f) + theta -
 2 pi f tau)), of TLOAD1 A F(t - tau), of TLOAD2 A s^B exp(C s) cos(2 pi F s + P) with s = t - T1 - tau from 0 to T2 - T1

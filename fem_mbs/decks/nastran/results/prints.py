@@ -149,7 +149,7 @@ class Printer(Relay):
             self._elements(step, ElementState(self.conv, self.job, out, u, step.loads.fixed, heated))
 
     def _reactions(self, step: StepPlan, frame: dict[str, np.ndarray]) -> np.ndarray:
-        """Return what supports exert on the nodes (n, 6), along the global axes."""
+        """Return forces and moments of supports on the nodes (n, 6), along the global axes."""
         n = len(self.conv.grids.ids)
         if step.kind.path:
             whole = np.zeros(self.job.system.n_dof)

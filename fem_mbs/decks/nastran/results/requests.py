@@ -22,7 +22,7 @@ _MISSING = (
 
 
 class Options:
-    """What the options in brackets of a command ask for: ``mises`` stresses of von Mises instead of the largest shear,
+    """Options in brackets of an output request: ``mises`` stresses of von Mises instead of the largest shear,
     ``corners`` of shells, ``fibres`` instead of curvatures."""
 
     def __init__(self, words: tuple[str, ...]) -> None:

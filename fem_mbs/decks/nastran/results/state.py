@@ -1,4 +1,4 @@
-"""What elements of a Nastran deck have in a state of small displacements: outputs of the model, and tables of them."""
+"""Results of elements of a Nastran deck in a state of small displacements: outputs of the model, and tables of them."""
 
 from __future__ import annotations
 

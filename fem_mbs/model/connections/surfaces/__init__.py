@@ -1,1 +1,1 @@
-"""What acts where surfaces touch: contact and dry friction."""
+"""Forces between surfaces that touch: contact and dry friction."""

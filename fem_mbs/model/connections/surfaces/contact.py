@@ -54,8 +54,8 @@ class Contact(TouchingPairs):
     Add a contact: the nodes of b are balls (or points), or its beams are tubes, a carries a surface that moves with it.
 
     The normal force is stiffness y^exponent of the penetration y, a table, or Hertz's of an effective modulus; elastic
-    contact conserves energy at any step size.  What a blow loses is told by ``damping`` (Hunt & Crossley) or
-    ``restitution``, and booked as dissipated.  Friction acts at the point that touches, against sliding, and turns
+    contact conserves energy at any step size.  The loss of a blow follows from ``damping`` (Hunt & Crossley) or
+    ``restitution``, and is booked as dissipated.  Friction acts at the point that touches, against sliding, and turns
     balls that rotate.  Steps must be short against a blow to follow it; longer ones miss fast passages.
 
     Args:

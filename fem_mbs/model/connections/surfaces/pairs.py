@@ -68,7 +68,7 @@ def _refuse_twins(building: Building, owner: Owner, block: Block) -> None:
 
 
 def _touches(block: Block, dimension: int) -> set[tuple[Any, ...]]:
-    """Return what touches what: surface, its carrier, the node, and where both are; places within a line are none."""
+    """Return the pairs that can touch: surface, its carrier, the node, and the places of both (none within a line)."""
     t = block.type
     names = (*(name.split(" [")[0] for name in (*SURFACE_COLUMNS, "depth [m]")), *_frame(dimension))
     # a node of a line has no offset
