@@ -1,7 +1,7 @@
 """Parameters of quadratic shell elements: stiffness over their tied strains, from the section and the curved geometry.
 
 Strains between the tying points follow from the tied ones in natural coordinates (`tying`); tensor components turn them
-into the axes of a point, the first one along the projection of that of the element.  Then S = sum over integration
+into the axes of a point, those of the element turned with the normal.  Then S = sum over integration
 points of B^T C B with C of the section, in blocks: membrane and bending together, transverse shear, drilling.
 
 The strains of a layer at the height z are those of its own metric: with the curvature b of the surface (b_ij the
@@ -188,7 +188,7 @@ def node_curvatures(X: np.ndarray, axes: np.ndarray, section: np.ndarray) -> np.
     found = np.empty((*X.shape[:2], 2, 2))
     at_places = np.moveaxis(tangents(cell, X, places), 1, 0)
     for a, (t, slopes) in enumerate(zip(at_places, _slopes(X, cell, places), strict=True)):
-        local, J, _ = local_axes(t, axes[:, 0])
+        local, J, _ = local_axes(t, axes)
         found[:, a] = _curvature(slopes, local, J, section)
     return found
 
@@ -215,7 +215,7 @@ def axes_at_nodes(X: np.ndarray, axes: np.ndarray) -> np.ndarray:
     """Return axes (e, n, 3, 3) at the nodes of elements with nodes at X (e, n, 3) and axes (e, 3, 3)."""
     cell = cell_of(X)
     t = tangents(cell, X, local_nodes(cell))
-    return np.stack([local_axes(t[:, a], axes[:, 0])[0] for a in range(X.shape[1])], axis=1)
+    return np.stack([local_axes(t[:, a], axes)[0] for a in range(X.shape[1])], axis=1)
 
 
 def quadratic_stiffness(
@@ -289,7 +289,7 @@ def _integrals(X, axes, section, shear) -> tuple[np.ndarray, np.ndarray]:
     shapes = shape_functions(cell, points)
     t_at, slopes_at = np.moveaxis(tangents(cell, X, points), 1, 0), _slopes(X, cell, points)
     for at, weight, t, slopes in zip(points, weights, t_at, slopes_at, strict=True):
-        local, J, area = local_axes(t, axes[:, 0])
+        local, J, area = local_axes(t, axes)
         curvature = _curvature(slopes, local, J, section)
         B = _strains(cell, tying, J, at)
         if cell == "quad8":
@@ -312,7 +312,7 @@ def _integrals(X, axes, section, shear) -> tuple[np.ndarray, np.ndarray]:
         t_at, slopes_at = np.moveaxis(tangents(cell, X, points), 1, 0), _slopes(X, cell, points)
         strains, forces = [], []
         for at, weight, t, slopes in zip(points, weights, t_at, slopes_at, strict=True):
-            local, J, area = local_axes(t, axes[:, 0])
+            local, J, area = local_axes(t, axes)
             curvature = _curvature(slopes, local, J, section)
             B = _strains(cell, tying, J, at)[:, :6, :plane]
             B[:, 3:6] -= _products(curvature) @ B[:, :3]
@@ -336,10 +336,7 @@ def _constant_parts(cell: str, tying: Tying, X: np.ndarray, axes: np.ndarray) ->
     points, _ = rule("quad8", "reduced")
     at_points = np.moveaxis(tangents(cell, X, points), 1, 0)
     mean = np.mean(
-        [
-            _strains(cell, tying, local_axes(t, axes[:, 0])[1], at)[:, :3, :a]
-            for at, t in zip(points, at_points, strict=True)
-        ],
+        [_strains(cell, tying, local_axes(t, axes)[1], at)[:, :3, :a] for at, t in zip(points, at_points, strict=True)],
         axis=0,
     )
     # rr = x,r.E.x,r at the points whose differences make the quadratic parts
@@ -350,7 +347,7 @@ def _constant_parts(cell: str, tying: Tying, X: np.ndarray, axes: np.ndarray) ->
             *(((p, 0.0), -0.5) for p in (-_G, _G)),
         ):
             t = tangents(cell, X, [(r, s)[::swap]])[:, 0]
-            x, y = np.moveaxis(local_axes(t, axes[:, 0])[1][:, axis], 1, 0)
+            x, y = np.moveaxis(local_axes(t, axes)[1][:, axis], 1, 0)
             parts[:, axis] += weight * np.stack((x * x, y * y, x * y), axis=1)
     return mean, parts
 
@@ -379,7 +376,7 @@ def _forces(X, axes, section, shear, to_points: np.ndarray, released: np.ndarray
         at_points = np.moveaxis(tangents(cell, X[k], points), 1, 0)
         by_strains = np.empty((len(points), len(C), 8, tying.strains))
         for i, (at, t, slopes) in enumerate(zip(points, at_points, _slopes(X[k], cell, points), strict=True)):
-            local, J, _ = local_axes(t, axes[k, 0])
+            local, J, _ = local_axes(t, axes[k])
             B = _strains(cell, tying, J, at)
             B[:, 3:6] -= _products(_curvature(slopes, local, J, section[k])) @ B[:, :3]
             by_strains[i] = C @ B

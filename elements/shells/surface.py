@@ -52,7 +52,7 @@ def frames(X: np.ndarray, axis: np.ndarray) -> np.ndarray:
 
 def node_axes(X: np.ndarray, axes: np.ndarray) -> np.ndarray:
     """Return the axes (e, n, 3, 3) of stresses at the nodes of elements with nodes at X (e, n, 3) and axes (e, 3, 3):
-    on quadratic ones the first is the projection of that of the element."""
+    on quadratic ones those of the element, turned with the normal."""
     if _quadratic(X):
         return axes_at_nodes(X, axes)
     return np.broadcast_to(axes[:, None], (*X.shape[:2], 3, 3))

@@ -271,13 +271,19 @@ def tangents(cell: str, X: np.ndarray, points) -> np.ndarray:
     return (G.reshape(-1, X.shape[1]) @ X).reshape(len(X), *G.shape[:2], X.shape[2])
 
 
-def local_axes(t: np.ndarray, axis: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return axes (e, 3, 3) in rows at points with the tangents t (e, 2, 3), the first along the projection of ``axis``
-    (e, 3), components (e, 2, 2) of both tangents in the first two, and the area (e,) per natural area."""
+def local_axes(t: np.ndarray, middle: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return axes (e, 3, 3) in rows at points with the tangents t (e, 2, 3), components (e, 2, 2) of both tangents in
+    the first two, and the area (e,) per natural area.
+
+    The axes are those of the ``middle`` (e, 3, 3) of elements, turned by the smallest rotation between both normals.
+    On a cylinder they keep their angle to its axis, which projections of the first one do not.
+    """
     N = np.cross(t[:, 0], t[:, 1])
     area = np.linalg.norm(N, axis=1)
     N = N / area[:, None]
-    first = axis - (axis * N).sum(axis=1)[:, None] * N
+    axis, normal = middle[:, 0], middle[:, 2]
+    share = (axis * N).sum(axis=1) / (1.0 + (normal * N).sum(axis=1))
+    first = axis - share[:, None] * (normal + N)
     first /= np.linalg.norm(first, axis=1)[:, None]
     axes = np.stack((first, np.cross(N, first), N), axis=1)
     return axes, np.einsum("ekc,eic->eki", t, axes[:, :2]), area
@@ -344,7 +350,7 @@ def free_strains(X: np.ndarray, offset, axes: np.ndarray, strain: np.ndarray) ->
         if not np.any(along):
             continue
         t = tangents(cell, P, [at])[:, 0]
-        local, _, _ = local_axes(t, axes[:, 0])
+        local, _, _ = local_axes(t, axes)
         here = np.einsum("a,eai->ei", shape_functions(cell, [at])[0], strain)
         tensor = np.zeros((len(X), 3, 3))
         xx, yy, xy = here[:, :3].T if base == 0 else here[:, 3:].T

@@ -134,6 +134,32 @@ def test_a_heavy_tip_keeps_the_energy():
     assert energy["closing_error_relative"] < 1e-10
 
 
+@pytest.mark.parametrize("reference", ["root", "mean", "tip"])
+def test_centrifugal_loads_are_those_about_the_carrier_wherever_the_frame_stands(reference):
+    """The root of a blade stands on the axis: its frequencies are those of the beam, to what 15 shapes leave of them at
+    rest, and to the stretch r w^2 L^2/2E of the arm, which the undeformed blade lacks, twice for squares."""
+    options = {"dimension": 3, "height": 0.004}
+    part = reduce_part(beam(8, **options), {"root": "rod:start", "tip": "rod:end"}, modes=15, stiffening="root")
+
+    def frequencies(kind, speed=30.0):
+        m, root = beam(8, **options), "rod:start"
+        if kind != "beam":
+            m, root = Model(3), "blade:root"
+            m.reduced_part("blade", part, reference=reference, stiffening=kind)
+        m.fix(root, ["x", "y", "z", "rotation x", "rotation z"])
+        m.point_mass("hub", root, 1.0, inertia=(1e4, 1e4, 1e4))
+        m.rotor("shaft", axis=(0.0, 1.0, 0.0))
+        m.complex_modes_step(4, rotor="shaft", speed=speed, frame="rotating")
+        return np.array(solve(m).summary["steps"][-1]["frequencies_hz"])[-4:]
+
+    exact, found = frequencies("beam"), frequencies("centrifugal")
+    at_rest = frequencies("beam", 0.0)
+    left = np.abs(frequencies("centrifugal", 0.0) / at_rest - 1.0)
+    stretch = 7850.0 * 30.0**2 / (2.0 * 2.1e11)
+    assert (exact / at_rest - 1.0)[0] > 0.15
+    assert (np.abs(found / exact - 1.0) < left + 2.0 * stretch).all()
+
+
 def test_without_it_the_blade_flies_away():
     found = solve(blade("none", duration=3.5)).sensor("tip").values
     assert np.abs(np.linalg.norm(found, axis=1) - 1.0).max() > 1.0

@@ -8,12 +8,12 @@ import pytest
 from fem_mbs import Model, sensitivities
 
 
-def arm(size=1.0, increments=1, stiffness=40.0):
+def arm(size=1.0, increments=1, stiffness=40.0, EA=1e7, EI=1e8):
     """A stiff arm in a hinge with a spring, which a force across its first direction turns."""
     m = Model(2)
     size, stiffness = m.parameter("size", size), m.parameter("stiffness", stiffness)
     m.material("steel", E=2e9, density=3000.0)
-    m.section("bar", "stiffness", EA=1e7, EI=1e8, GA=1e8, rhoA=1.0, rhoI=1.0)
+    m.section("bar", "stiffness", EA=EA, EI=EI, GA=EI, rhoA=1.0, rhoI=1.0)
     m.line("arm", (0.0, 0.0), (1.0, 0.0), 1)
     m.beams("arm", "arm", "bar")
     m.joint("hinge", "revolute", "ground", "arm:start")
@@ -34,6 +34,17 @@ def test_a_turn_of_one_increment_has_the_derivative_of_its_equilibrium(increment
     phi = float(found.solution.sensor("turn", 0).values[-1, 0])
     expected = 16.0 * np.cos(phi) / (80.0 + 16.0 * np.sin(phi))
     assert found.solution.sensitivity("turn", "size", 0).values[-1, 0] == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("increments", [1, 3])
+@pytest.mark.parametrize("EA", [1e8, 1e9, 1e10])
+def test_the_stiffness_along_an_arm_leaves_the_derivative_of_its_turn(increments, EA):
+    """The arm is rigid to 16/EA; differences that strain it are wrong by EA/k times their square."""
+    found = sensitivities(lambda size: arm(size, increments, EA=EA, EI=1e10), {"size": 1.0})
+    phi = float(found.solution.sensor("turn", 0).values[-1, 0])
+    expected = 16.0 * np.cos(phi) / (80.0 + 16.0 * np.sin(phi))
+    # what is found has changed by no more than 1e-7 of itself, and the arm gives way by as much
+    assert found.solution.sensitivity("turn", "size", 0).values[-1, 0] == pytest.approx(expected, rel=1e-7 + 16.0 / EA)
 
 
 def test_works_of_static_steps_have_no_derivatives():

@@ -79,6 +79,39 @@ def test_all_modes_are_a_complete_basis():
     assert plain["frame"] == "fixed" and any("2 modes" in text for text in plain["warnings"])
 
 
+def row(**options):
+    """Three masses in a row on springs; the last one may be held in a group of supports."""
+    m = Model(2)
+    for i, n in enumerate("abc"):
+        m.node(n, (float(i), 0.0))
+        m.point_mass(f"mass {n}", n, 1.0 + i)
+        m.fix(n, ["y"])
+        m.nodal_spring(f"spring {n}", n, "x", 100.0)
+    m.spring("between", "a", "b", 300.0)
+    m.fix("c", ["x"], **options)
+    return m
+
+
+def test_supports_of_a_basis_hold_in_its_span_and_are_named():
+    m, held = row(group="end"), row()
+    m.modes_step(2, supports="end")
+    m.complex_modes_step(2, basis="modes")
+    held.complex_modes_step(2)
+    found, other = (solve(own).summary["steps"][-1] for own in (m, held))
+    np.testing.assert_allclose(found["eigenvalues"], other["eigenvalues"], atol=1e-9)
+    assert any('hold the supports of "end", so these hold here too' in text for text in found["warnings"])
+
+
+def test_a_basis_that_violates_equations_of_its_step_is_refused():
+    """It had an eigenvalue 0 more, since three shapes depend on each other where two masses are tied."""
+    m = row(group="end")
+    m.equation("tie", [("a", "x", 1.0), ("b", "x", -1.0)])
+    m.modes_step(3, without="tie")
+    m.complex_modes_step(2, basis="modes")
+    with pytest.raises(ModelError, match=r'violate constraints of this step: node "[ab]", x'):
+        solve(m)
+
+
 @pytest.mark.parametrize("method", ["direct", "modal"])
 def test_vibrations_in_the_rotating_frame(method):
     """(91 - w^2) x - 6 i w y = 1, (91 - w^2) y + 6 i w x = 0: a force along x also moves the point along y."""

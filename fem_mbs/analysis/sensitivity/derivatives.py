@@ -118,6 +118,7 @@ class Derivatives:
             found.compiled = context.compiled
         self.varied = self._varied()
         self.last: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+        self.largest = np.zeros((len(parameters), len(context.compiled.sensors), 2))
         self.redundant = False
 
     def _reads_ledger(self) -> bool:
@@ -253,6 +254,7 @@ class Derivatives:
         """Record the derivatives of the start of a step."""
         values, ledger = self.context.rows.present(stepping)
         self.last = None
+        self.largest[:] = 0.0
         columns = {} if factor is None else {"load factor": np.array([factor])}
         slopes = self.follower.first_slopes(stepping)
         self._record(np.array([stepping.t0]), ledger, values, slopes, mid_step_valid, columns)
@@ -290,21 +292,39 @@ class Derivatives:
         the parameter."""
         some = slice(sensor.first, sensor.last)
         own, slope, dledger = record[:, some], slopes.record[p][:, some], slopes.ledger[p]
-        size, largest = float(np.abs(own).max(initial=0.0)), float(np.abs(slope).max(initial=0.0))
-        e = _READ * size / largest if size > 0.0 and largest > 0.0 else 1.0
+        change = self._change(i, p, own, slope)
+        t, last, dlast = (time[:1], own[:1], slope[:1]) if self.last is None else self.last
+        if self.last is not None:
+            last, dlast = last[:, some], dlast[p][:, some]
 
-        def at(sensor: Sensor, change: float) -> np.ndarray:
-            before = None
-            if self.last is not None:
-                t, last, dlast = self.last
-                before = t, last[:, some] + change * dlast[p][:, some]
-            rows = own + change * slope, ledger + change * dledger
-            return np.asarray(reading(sensor, time, *rows, before), float)
+        def at(sensor: Sensor, e: np.ndarray | float) -> np.ndarray:
+            rows = own + e * slope, ledger + e * dledger
+            if not sensor.rate:
+                return np.asarray(reading(sensor, time, *rows, None), float)
+            # both rows of a rate need the change of the later one: every row follows its own row before
+            earlier = np.concatenate((last, own[:-1])) + e * np.concatenate((dlast, slope[:-1]))
+            times = np.column_stack((np.concatenate((t, time[:-1])), time)).ravel()
+            pairs = np.stack((earlier, rows[0]), axis=1).reshape(-1, own.shape[1])
+            return np.asarray(reading(sensor, times, pairs, np.repeat(rows[1], 2, axis=0), None), float)[1::2]
 
-        found = (at(sensor, e) - at(sensor, -e)) / (2.0 * e)
+        found = (at(sensor, change) - at(sensor, -change)) / (2.0 * change)
         if self.varied[p, i]:
             found += sum(one.weight * at(one.context.compiled.sensors[i], 0.0) for one in self.models.of[p])
         return found
+
+    def _change(self, i: int, p: int, own: np.ndarray, slope: np.ndarray) -> np.ndarray:
+        """Return the changes (n, 1) of parameter p in differences of what sensor i reads.
+
+        They follow from the largest records ``own`` (n, m) and slopes (n, m) up to each row of the step.  How rows come
+        in chunks depends on the clock, and results must not.
+        """
+        sizes = np.abs(np.stack((own, slope))).max(axis=2, initial=0.0)
+        sizes = np.maximum.accumulate(np.maximum(sizes, self.largest[p, i][:, None]), axis=1)
+        self.largest[p, i] = sizes[:, -1]
+        size, largest = sizes
+        change = np.ones(len(own))
+        np.divide(_READ * size, largest, out=change, where=(size > 0.0) & (largest > 0.0))
+        return change[:, None]
 
     def warnings(self) -> list[str]:
         """Return sentences on what to know of the derivatives."""

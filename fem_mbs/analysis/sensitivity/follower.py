@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 __all__ = ["Changes", "Follower"]
 
 #: First change of positions over the model's length, and of rotations, in a difference.  It is larger with constraints,
-#: where round-off of places, over this change and h^2, enters the reactions of the first steps.
-_MOTION, _CONSTRAINED = 3e-7, 6e-6
+#: where round-off of places, over this change and h^2, enters the reactions of the first steps; and in static steps,
+#: which try smaller ones.
+_MOTION, _LARGE = 3e-7, 6e-6
 _FLOOR = 1e-7  # the same change: with constraints, kinks of laws do not make it smaller than this
 _LEFT = 1e-10  # estimated error of the solution of a step, over the solution, that is accepted
 #: Iterations with the factors of an earlier tangent, before the tangent is factored anew.
@@ -42,7 +43,12 @@ _FAST = 0.2  # contraction, above which they do
 
 #: Largest change of an equilibrium over the one that is wanted in differences, beyond which it is differentiated anew.
 _WIDE = 1.5
-_STATE = ("dQ", "dD", "dV", "dDD", "dpast", "dreaction", "dwork")  # what differentiating an equilibrium sets
+_SMALLER = 10.0  # ratio of the sizes of differences of an equilibrium that are tried one after the other
+_MOST_LEVELS = 5  # number of these sizes
+#: Change of the motion over its largest derivative, from one size to the next, at which the larger size serves.
+_ALIKE = 1e-7
+#: What differentiating an equilibrium sets.
+_STATE = ("dQ", "dD", "dV", "dDD", "dpast", "dreaction", "dwork", "dhist", "kinks")
 
 _OTHER = 1e-8  # change of the residual with other histories over the largest element force, that is none
 
@@ -115,7 +121,6 @@ class Follower:
         self.factorisations = self.solutions = 0
         self.redundant = False
         self._fresh, self._matrix = False, None
-        self._far = np.zeros(n, bool)  # parameters with an equilibrium far from the one before, for the differences
 
     # --- the start of a step of the model ----------------------------------------------------------------------------
     def begin(self, stepping: Stepping, functions: Functions) -> None:
@@ -127,14 +132,16 @@ class Follower:
         a.dwork[:] = 0.0
         a.flags[:] = 0
         # errors of positions violate constraints: they enter velocities over h and multipliers over h^2
-        if (self.compiled.system.kind[self.compiled.system.unknown] == S.MULTIPLIER).any():
-            a.motion[:] = np.maximum(a.motion, _CONSTRAINED)
+        static = stepping.counter[S.RULE_KIND] == S.STATIC
+        constrained = (self.compiled.system.kind[self.compiled.system.unknown] == S.MULTIPLIER).any()
+        a.motion[:] = _LARGE if constrained or static else _MOTION
+        if constrained:
             a.reals[F.FLOOR] = _FLOOR
         a.flags[F.REACTIONS] = self.with_reactions
         a.reals[[F.RATE, F.OWN_RATE]], a.reals[F.MEAN] = 1.0, 0.0
         a.reals[F.LEFT] = _LEFT
         a.known[:], a.level[:], a.usual[:] = 0, 0.0, 0.0
-        if stepping.counter[S.RULE_KIND] == S.STATIC:
+        if static:
             a.dV[:], a.dpast[:] = 0.0, 0.0
         middle, undamped = stepping.middle_values, stepping.alternation.own.any()
         self.alternations = [Alternation(self.compiled, middle, bool(undamped)) for _ in range(self.n_par)]
@@ -312,30 +319,70 @@ class Follower:
         """Differentiate the equilibrium at which a static step stands, under functions (1, n_fun, 3) with derivatives
         (n_par, 1, n_fun, 3), from the histories at its start.
 
-        The size of the differences follows from derivatives that are known. Those of an equilibrium may be far larger
+        The size of the differences follows from derivatives that are known.  Those of an equilibrium may be far larger
         than the ones before it, which shows once they are found: they are then found anew, by smaller differences.
+
+        Truncation grows with the ratio of a member's stiffnesses along and across it, since states that turn along a
+        line strain it by the square of the turn.  So differences are made smaller as long as this changes the motion
+        that they give (Ridders 1982, doi:10.1016/S0141-1195(82)80057-0).
         """
-        a = self.arrays
-        before = [getattr(a, name).copy() for name in _STATE]
-        motion = a.motion.copy()
-        self._differentiate(stepping, funs, dfuns)
-        change = self.arrays.size * self._largest()
-        far = change > _WIDE * motion
-        if np.any(far):
-            later = self.arrays.motion.copy()
-            for name, own in zip(_STATE, before, strict=True):
-                getattr(self.arrays, name)[:] = own
-            self.arrays.motion[:] = np.where(far, motion * motion / np.maximum(change, motion), motion)
+        before = [own.copy() for own in self._results()]
+        motion, defect = self.arrays.motion.copy(), float(self.arrays.reals[F.DEFECT])
+        levels, defects = [], []
+
+        def add(size: np.ndarray) -> None:
+            for own, old in zip(self._results(), before, strict=True):
+                own[:] = old
+            self.arrays.motion[:], self.arrays.reals[F.DEFECT] = size, 0.0
             self._differentiate(stepping, funs, dfuns)
-            self.arrays.motion[:] = later
-        self._far |= far
-        self.arrays.motion[self._far] = motion[self._far]  # `adapt` does not see the error of larger differences here
+            levels.append([own.copy() for own in (*self._results(), self.arrays.dvalues, self.arrays.dledger)])
+            defects.append(float(self.arrays.reals[F.DEFECT]))
+
+        size = motion
+        add(size)
+        change = self.arrays.size * self._largest()
+        if np.any(change > _WIDE * motion):
+            size = np.where(change > _WIDE * motion, motion * motion / np.maximum(change, motion), motion)
+            levels, defects = [], []
+            add(size)
+        best, last, going = np.zeros(self.n_par, int), np.full(self.n_par, np.inf), np.ones(self.n_par, bool)
+        while going.any() and len(levels) < _MOST_LEVELS:
+            k = len(levels)
+            size = np.where(going, size / _SMALLER, size)
+            add(size)
+            changed = self._changed_motion(levels[k - 1])
+            unlike = going & (changed > _ALIKE)
+            # round-off, which grows as differences become smaller
+            noisy = unlike & (changed >= last) & (defects[k - 1] == 0.0)
+            best[noisy & (changed >= _SMALLER * last)] = k - 2
+            going = unlike & ~noisy
+            best[going], last = k, changed
+        for i, own in enumerate((*self._results(), self.arrays.dvalues, self.arrays.dledger)):
+            for p, k in enumerate(best):
+                own[p] = levels[k][i][p]
+        self.arrays.motion[:] = motion
+        self.arrays.reals[F.DEFECT] = max([defect, *(defects[k] for k in best)])
+
+    def _results(self) -> list[np.ndarray]:
+        """Return the arrays (n_par, ...) of derivatives and counts that belong to an equilibrium."""
+        return [getattr(self.arrays, name) for name in _STATE]
+
+    def _changed_motion(self, other: list[np.ndarray]) -> np.ndarray:
+        """Return by how much (n_par,) the derivatives of the motion differ from ``other``, over the largest."""
+        own = dict(zip(_STATE, other, strict=False))
+        a, places = self.arrays, self.compiled.system.positions
+        apart = self._largest_of(a.dQ[:, places] - own["dQ"][:, places], a.dD - own["dD"])
+        size = self._largest()
+        changed = np.divide(apart, size, out=np.zeros_like(apart), where=~(size == 0.0))
+        return np.nan_to_num(changed, nan=np.inf)
 
     def _largest(self) -> np.ndarray:
         """Return the largest derivative (n_par,) of positions over the model's length, or of directors."""
-        a, system = self.arrays, self.compiled.system
-        positions = np.abs(a.dQ[:, system.positions]).max(axis=1, initial=0.0) / self.compiled.length
-        return np.maximum(positions, np.abs(a.dD).reshape(self.n_par, -1).max(axis=1, initial=0.0))
+        return self._largest_of(self.arrays.dQ[:, self.compiled.system.positions], self.arrays.dD)
+
+    def _largest_of(self, places: np.ndarray, directors: np.ndarray) -> np.ndarray:
+        positions = np.abs(places).max(axis=1, initial=0.0) / self.compiled.length
+        return np.maximum(positions, np.abs(directors).reshape(self.n_par, -1).max(axis=1, initial=0.0))
 
     def _differentiate(self, stepping: Stepping, funs: np.ndarray, dfuns: np.ndarray) -> None:
         self._room(dfuns)

@@ -23,6 +23,10 @@ from fem_mbs.solvers.eigen.complex_modes import ComplexModes, complex_modes
 
 __all__ = ["frame_coriolis", "frame_speed", "turning_modes"]
 
+#: Distance of shapes from what constraints allow over their largest number, beyond which they are no basis.  A preload
+#: turns joints, so that modes of the unloaded model violate them a little.
+_VIOLATED = 0.01
+
 
 def frame_speed(linear: Linearised, owner: str) -> float:
     """Return the speed [rad/s] of the frame in a state: the root of the centrifugal load's function, with the sign of
@@ -63,7 +67,8 @@ def turning_modes(
         given: further arguments of `fem_mbs.solvers.eigen.complex_modes.complex_modes`.
 
     Raises:
-        ModelError, AnalysisError: the frame does not turn; joints that cannot be eliminated; no convergence.
+        ModelError, AnalysisError: the frame does not turn; joints that cannot be eliminated; a basis that violates
+            constraints of the step; no convergence.
     """
     C, speed = linear.damping_matrix, None
     if coriolis:
@@ -77,8 +82,26 @@ def turning_modes(
     if G.shape[0]:
         raise AnalysisError(f"{owner}: a basis needs joints that can be eliminated; remove it")
     free = linear.elimination.free
+    _check_constraints(linear, basis, owner)
     size = np.sqrt(np.einsum("ik,ik->k", basis[free], M @ basis[free]))
     V = basis[free] / size
     M, C, K = (V.T @ (A @ V) for A in (M, C, K))
     found = complex_modes(M, C, K, None, min(count, 2 * V.shape[1]), **given)
     return found, (basis / size) @ found.right, speed
+
+
+def _check_constraints(linear: Linearised, basis: np.ndarray, owner: str) -> None:
+    """Refuse shapes (N, r) that move what the step holds, or violate its equations.
+
+    Raises:
+        ModelError: naming the dof that is farthest from where constraints would have it.
+    """
+    moved = linear.expand(basis[linear.elimination.free])
+    apart = np.abs(moved - basis)[: linear.first].max(axis=1, initial=0.0)
+    worst, largest = int(apart.argmax()), float(np.abs(basis[: linear.first]).max(initial=0.0))
+    if apart[worst] > _VIOLATED * largest:
+        raise ModelError(
+            f"the modes of its basis violate constraints of this step: {linear.system.name_of(worst)} is "
+            f"{apart[worst] / largest:.1%} of their largest displacement away from where these would have it",
+            owner=owner, key="basis", remedy="find the modes with the equations and supports of this step",
+        )  # fmt: skip

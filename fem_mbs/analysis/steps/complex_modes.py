@@ -23,6 +23,7 @@ from fem_mbs.analysis.steps.common.options import (
     any_frame_key,
     harmonics_key,
 )
+from fem_mbs.analysis.steps.common.values import named
 from fem_mbs.analysis.steps.common.words import counted, rounding_of_rotation, sought
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, FLAG
@@ -235,6 +236,9 @@ def _at_rest(step: PlannedStep, context: RunContext) -> ComplexModesReport:
             f'the motions are those of the {basis.shape[1]} modes of "{options.basis}": what others would add is '
             "missing, most in the highest"
         )
+        of_basis = next(step.options for step in context.plan if step.name == options.basis)
+        if groups := ", ".join(f'"{name}"' for name in named(of_basis.supports)):
+            warnings.append(f'the modes of "{options.basis}" hold the supports of {groups}, so these hold here too')
     about = {
         "frame": "fixed" if speed is None else "rotating", "rotor": "", "speed": speed, "basis": options.basis,
         "stable": bool((damping_ratio(modes.values[rows]) >= -NEUTRAL).all()), "time": linear.t,

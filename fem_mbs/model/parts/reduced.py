@@ -265,7 +265,11 @@ def _damping(owner: str, body: ReducedPart, damping) -> np.ndarray:
 
 
 def _stiffening(owner: str, body: ReducedPart, kind: str, arm: np.ndarray) -> dict[str, np.ndarray]:
-    """Return geometric stiffness by loads of the frame, which stands at ``arm`` (dim,) from the part's origin."""
+    """Return geometric stiffness by loads of the frame, which stands at ``arm`` (dim,) from the part's origin.
+
+    Centrifugal loads alone are those of a body whose carrier, for which the part was reduced, is not accelerated: what
+    the frame's own acceleration adds where it stands elsewhere belongs to "inertia".
+    """
     if kind == "none":
         return {}
     loads = {name: K for name, K in body.stiffening.items() if name in flexible_body.LOADS}
@@ -277,8 +281,17 @@ def _stiffening(owner: str, body: ReducedPart, kind: str, arm: np.ndarray) -> di
         )
     if kind == "interfaces":
         return {}
-    loads = moved_loads(loads, arm)
+    loads = moved_loads(loads, _carrier(body) if kind == "centrifugal" else arm)
     return {name: K for name, K in loads.items() if kind != "centrifugal" or name.startswith("w")}
+
+
+def _carrier(body: ReducedPart) -> np.ndarray:
+    """Return the place (dim,) from the part's origin of what carries it in its geometric stiffness: an interface, the
+    mass centre of a free body, or the origin where a file does not say."""
+    frame = body.info.get("stiffening_frame")
+    if frame == "free":
+        return body.moments.first / body.moments.mass
+    return next((i.position - body.origin for i in body.interfaces if i.name == frame), np.zeros(body.origin.size))
 
 
 def _check_mass(owner: str, body: ReducedPart, moments: Moments) -> None:
@@ -382,10 +395,10 @@ class MovingPart(Declaration):
             It acts on the deformation alone; a warning says so where that matrix resists rigid motions.
         stiffening: what stresses of the motion stiffen: "none" (linear bodies: right while they turn slowly beside
             their frequencies, and carry little), "interfaces" (forces at interfaces, by displacements of second
-            order there; energy stays exact), "centrifugal" (products of the frame's angular velocities), "inertia"
-            (accelerations and weight too) or "all".  Loads of the frame have no potential: their work is booked
-            with that of loads.  The part must have been reduced with ``stiffening`` = the interface that carries
-            it.
+            order there; energy stays exact), "centrifugal" (products of the frame's angular velocities, of a part whose
+            carrier stands on the axis), "inertia" (accelerations and weight too) or "all".  Loads of the frame have
+            no potential: their work is booked with that of loads.  The part must have been reduced with
+            ``stiffening`` = the interface that carries it.
 
     Raises:
         ModelError: the part is held, of another dimension; wrong numbers; a mass and moments that
