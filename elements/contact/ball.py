@@ -290,12 +290,12 @@ def bodies(dim, mu, gap, quotient, apart, remember, depth):
             rate1 -= grad[1, k] * rates[1, k]
             ds += grad[2, k] * dp[k] if not one_state else 0.0
         if job == START:
-            _keep(hist, e, True, y1, y1, 0.0)
+            _keep(hist, e, y1, rate1 if hist[e, DEEPEST] <= 0 else 0.0)
             return
         rate = rate1 if one_state else -ds / ctl[H]
         approach = rate1 if one_state else max(rate0, rate)
         if job == COMMIT:
-            _keep(hist, e, False, y0, y1, approach)
+            _keep(hist, e, y1, approach if y0 <= 0 else 0.0)
             return
         if job != LEDGER and job != OUTPUT:
             return
@@ -345,12 +345,13 @@ def bodies(dim, mu, gap, quotient, apart, remember, depth):
 
 
 @inner
-def _keep(hist, e, start, y0, y1, approach):
-    """Keep the largest penetration and the speed of approach of the contact; forget both where the gap is open."""
+def _keep(hist, e, y1, approach):
+    """Keep the largest penetration, and the speed of approach of a contact that begins, also of one that begins with
+    the run; forget both where the gap is open."""
     if y1 <= 0:
         hist[e, APPROACH] = hist[e, DEEPEST] = 0.0
         return
-    if not start and hist[e, APPROACH] <= 0 and y0 <= 0:
+    if hist[e, APPROACH] <= 0:
         hist[e, APPROACH] = max(approach, 0.0)
     hist[e, DEEPEST] = max(hist[e, DEEPEST], y1)
 
