@@ -32,6 +32,7 @@ from fem_mbs.contract import (
     STRAIN,
     TANGENT,
     WA,
+    WATCH,
     WV,
     H,
     inner,
@@ -39,7 +40,16 @@ from fem_mbs.contract import (
 )
 from fem_mbs.elements.common import clear
 from fem_mbs.elements.contact.law import APPROACH, DEEPEST, LAW_COLUMNS, decay_force, normal_energy, normal_force
-from fem_mbs.elements.contact.surface import BALL, SURFACE_COLUMNS, gap, gap_apart, gap_rows, nothing_kept
+from fem_mbs.elements.contact.surface import (
+    BALL,
+    DEEP,
+    SURFACE_COLUMNS,
+    gap,
+    gap_apart,
+    gap_depth,
+    gap_rows,
+    nothing_kept,
+)
 from fem_mbs.elements.contact.touching import (
     arm_slopes,
     arms,
@@ -63,7 +73,7 @@ __all__ = ["TYPES", "contact_type"]
 FRICTION_COLUMNS = ("coefficient", "static coefficient", "Stribeck speed [m/s]", "smoothing speed [m/s]")
 
 
-def bodies(dim, mu, gap, quotient, apart, remember):
+def bodies(dim, mu, gap, quotient, apart, remember, depth):
     """Return the functions that do both kernels' work for one element; ``mu`` is the column of friction, the rest
     functions of the surface (`contact_type`).
 
@@ -251,8 +261,11 @@ def bodies(dim, mu, gap, quotient, apart, remember):
         one_state = ctl[RULE] == ONE_STATE
         f = fe[slot]
         if job != OUTPUT:
-            coordinates(Q, D, dof, rot, frame, d, at, 0, p0, q, w)
             coordinates(Q, D, dof, rot, frame, d, at, 1, p1, q, w)
+            if job == WATCH:
+                f[0] = depth(par, e, p1, w)
+                return
+            coordinates(Q, D, dof, rot, frame, d, at, 0, p0, q, w)
             if job == COMMIT or job == START:
                 remember(par, e, hist, p1, w)
             if apart(par, e, hist, p0, p1, w):
@@ -277,12 +290,12 @@ def bodies(dim, mu, gap, quotient, apart, remember):
             rate1 -= grad[1, k] * rates[1, k]
             ds += grad[2, k] * dp[k] if not one_state else 0.0
         if job == START:
-            _keep(hist, e, True, y1, y1, 0.0)
+            _keep(hist, e, y1, rate1 if hist[e, DEEPEST] <= 0 else 0.0)
             return
         rate = rate1 if one_state else -ds / ctl[H]
         approach = rate1 if one_state else max(rate0, rate)
         if job == COMMIT:
-            _keep(hist, e, False, y0, y1, approach)
+            _keep(hist, e, y1, approach if y0 <= 0 else 0.0)
             return
         if job != LEDGER and job != OUTPUT:
             return
@@ -332,12 +345,13 @@ def bodies(dim, mu, gap, quotient, apart, remember):
 
 
 @inner
-def _keep(hist, e, start, y0, y1, approach):
-    """Keep the largest penetration and the speed of approach of the contact; forget both where the gap is open."""
+def _keep(hist, e, y1, approach):
+    """Keep the largest penetration, and the speed of approach of a contact that begins, also of one that begins with
+    the run; forget both where the gap is open."""
     if y1 <= 0:
         hist[e, APPROACH] = hist[e, DEEPEST] = 0.0
         return
-    if not start and hist[e, APPROACH] <= 0 and y0 <= 0:
+    if hist[e, APPROACH] <= 0:
         hist[e, APPROACH] = max(approach, 0.0)
     hist[e, DEEPEST] = max(hist[e, DEEPEST], y1)
 
@@ -397,7 +411,9 @@ def _kernels(dim, mu, force_of, report_of):
     return force, report
 
 
-def contact_type(name, dimension, columns, gap, quotient, apart, remember, kernels=_kernels, centre=None, **more):
+def contact_type(
+    name, dimension, columns, gap, quotient, apart, remember, depth, kernels=_kernels, centre=None, **more
+):  # fmt: skip
     """Return the element type of contact with one kind of surface.
 
     Args:
@@ -406,6 +422,7 @@ def contact_type(name, dimension, columns, gap, quotient, apart, remember, kerne
         quotient: ``quotient(par, e, p0, p1, dp, grad, bend)`` fills the exact quotient, and its derivative by p1.
         apart: ``apart(par, e, hist, p0, p1, work)`` returns whether both gaps are open.
         remember: ``remember(par, e, hist, p, work)`` updates what ``apart`` reads of hist at an accepted state.
+        depth: ``depth(par, e, p, work)`` returns the penetration over that at which the force loses its direction.
         kernels: ``kernels(dim, mu, force_of, report_of)`` makes both kernels of the functions of `bodies`.
         centre: names of the columns that say where the centre of the ball is, once per axis; None: an offset of end b.
         more: further entries of the type.
@@ -420,7 +437,7 @@ def contact_type(name, dimension, columns, gap, quotient, apart, remember, kerne
         )
     )  # fmt: skip
     mu = len(LAW_COLUMNS) + len(columns)
-    force, report = kernels(dimension, mu, *bodies(dimension, mu, gap, quotient, apart, remember))
+    force, report = kernels(dimension, mu, *bodies(dimension, mu, gap, quotient, apart, remember, depth))
     entries = {"ends": 2, "hist": 2, "tables": True} | more
     return ElementType(
         name=name,
@@ -436,7 +453,15 @@ def contact_type(name, dimension, columns, gap, quotient, apart, remember, kerne
 
 TYPES = {
     f"contact{dimension}": contact_type(
-        f"contact{dimension}", dimension, SURFACE_COLUMNS, gap, gap_rows, gap_apart, nothing_kept
+        f"contact{dimension}",
+        dimension,
+        SURFACE_COLUMNS,
+        gap,
+        gap_rows,
+        gap_apart,
+        nothing_kept,
+        gap_depth,
+        watches=(DEEP,),
     )
     for dimension in (2, 3)
 }

@@ -7,6 +7,7 @@ from fem_mbs.elements.contact.triangles import (
     TRIANGLE,
     TRIANGLE_COLUMNS,
     mesh_apart,
+    mesh_depth,
     mesh_gap,
     mesh_quotient,
     mesh_remember,
@@ -16,7 +17,7 @@ __all__ = ["TYPES"]
 
 TYPES = {
     "mesh_contact3": contact_type(
-        "mesh_contact3", 3, TRIANGLE_COLUMNS, mesh_gap, mesh_quotient, mesh_apart, mesh_remember,
+        "mesh_contact3", 3, TRIANGLE_COLUMNS, mesh_gap, mesh_quotient, mesh_apart, mesh_remember, mesh_depth,
         hist=6, shared=TRIANGLE,
     )
 }  # fmt: skip

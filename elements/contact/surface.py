@@ -11,7 +11,8 @@ r, R the radii of ball and core, h the half sizes.  Over a step the gradient is 
 
     s1 - s0 = side sum_k (c0 + c1)_k/(|c0| + |c1|) kappa_k (p1 - p0)_k,   kappa_k = (c1 - c0)_k/(p1 - p0)_k.
 
-Limits: where c = 0 (the centre of the ball in the core) there is no direction, and no force.
+Limits: where c = 0 (the centre of the ball in the core) there is no direction, and no force.  `DEEP` warns before that
+and ends the run.
 """
 
 from __future__ import annotations
@@ -21,8 +22,21 @@ import math
 import numpy as np
 
 from fem_mbs.contract import inner
+from fem_mbs.elements.registry import Watch
 
-__all__ = ["CORE", "PLANE", "SURFACE", "SURFACE_COLUMNS", "gap", "gap_apart", "gap_rows", "gaps", "nothing_kept"]
+__all__ = [
+    "CORE",
+    "DEEP",
+    "PLANE",
+    "SURFACE",
+    "SURFACE_COLUMNS",
+    "gap",
+    "gap_apart",
+    "gap_depth",
+    "gap_rows",
+    "gaps",
+    "nothing_kept",
+]
 
 PLANE, CORE = 0.0, 1.0
 # columns of par from SURFACE on
@@ -113,6 +127,20 @@ def gap_rows(par, e, p0, p1, dp, grad, bend):
 def gap_apart(par, e, hist, p0, p1, work):
     """Return whether the ball is off the surface at p0 and p1; work (dim,)."""
     return gap(par, e, p0, work) >= 0 and gap(par, e, p1, work) >= 0
+
+
+@inner
+def gap_depth(par, e, p, work):
+    """Return the penetration over that at which the centre of a ball outside reaches the core; 0 elsewhere."""
+    if par[e, KIND] == PLANE or par[e, SIDE] < 0:
+        return 0.0
+    return max(-gap(par, e, p, work), 0.0) / (par[e, BALL] + par[e, RADIUS])
+
+
+DEEP = Watch(
+    0.5, 0.95, "penetration over the distance at which the surface loses the ball",
+    "give a larger stiffness, ball or radius, or take smaller steps", kind="Contact", unit="",
+)  # fmt: skip
 
 
 @inner

@@ -36,6 +36,7 @@ __all__ = [
     "TRIANGLE",
     "TRIANGLE_COLUMNS",
     "mesh_apart",
+    "mesh_depth",
     "mesh_gap",
     "mesh_gaps",
     "mesh_quotient",
@@ -270,6 +271,12 @@ def mesh_quotient(par, e, p0, p1, dp, grad, bend):
         bend[i, i] += rest
         for j in range(3):
             bend[i, j] += dp[i] * (g[j] / size - 2 * rest * dp[j] / size)
+
+
+@inner
+def mesh_depth(par, e, p, work):
+    """Return 0: a surface of triangles has a nearest face for every place."""
+    return 0.0
 
 
 @kernel

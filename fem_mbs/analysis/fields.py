@@ -189,9 +189,9 @@ def solid_parts(
 
     Args:
         solids: groups of solid and plane parts by their labels; None: each is a part, and its elements tell the rest.
-        shells: groups of shells by their labels.
+        shells: groups of shells by their labels; None: without shells.
     """
-    parts = _shell_parts(system, shells or {})
+    parts = [] if shells is None else _shell_parts(system, shells)
     for block in system.blocks:
         spatial = block.type.name in solid.KINDS
         if not spatial and block.type.name not in solid_plane.KINDS:

@@ -17,7 +17,7 @@ from fem_mbs.errors import ResultsError
 from fem_mbs.late import late
 from fem_mbs.plot.surface import Skin
 from fem_mbs.results.columns import Column
-from fem_mbs.results.fields import field_key, is_continuum, split_key
+from fem_mbs.results.fields import field_key, is_continuum, owner_of, split_key
 from fem_mbs.results.modes.shapes import amplitudes, has_shapes, is_complex, state_of_shapes
 from fem_mbs.results.reader import Results, Step
 from fem_mbs.results.writer import check_header
@@ -220,7 +220,7 @@ def _element_quantities(results: Results, step: Step) -> dict[str, dict[str, lis
     cells = {block["name"]: len(block["connectivity"]) for block in results.header["blocks"]}
     found: dict[str, dict[str, list[str | tuple[str, ...]]]] = {}
     for key in step.frames:
-        owner = max((block for block in cells if key.startswith(block + "/")), key=len, default=None)
+        owner = owner_of(key, cells)
         if owner is not None and step.frames[key].shape[1:2] == (cells[owner],):
             found.setdefault(key[len(owner) + 1 :], {})[owner] = [key]
     for label in list(found):

@@ -9,7 +9,7 @@ names them: ``{"name": "stress [Pa]", "components": ["xx", ...]}``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +31,9 @@ __all__ = [
     "cell_kind",
     "field_key",
     "is_continuum",
+    "is_nodal",
     "node_frame",
+    "owner_of",
     "part_file",
     "regions",
     "split_key",
@@ -87,6 +89,23 @@ def split_key(key: str) -> tuple[str, int]:
     return key, 0
 
 
+def owner_of(key: str, blocks: Iterable[str]) -> str | None:
+    """Return which of the blocks called so a column of the frames belongs to, None if it belongs to none of them.
+
+    Names may contain slashes: "a/b/N [N]" belongs to "a/b", where "a" is a block as well.
+    """
+    return max((block for block in blocks if key.startswith(block + "/")), key=len, default=None)
+
+
+def is_nodal(key: str, shape: Sequence[int], n: int) -> bool:
+    """Return whether a column of the frames, of this shape, has a value for each of the n nodes.
+
+    The size alone does not tell: a ring of beams has as many elements as nodes. Columns of elements and of reduced
+    parts have the name of their owner and a slash before that of the quantity.
+    """
+    return tuple(shape[1:2]) == (n,) and "/" not in split_unit(split_key(key)[0])[0]
+
+
 def regions(parts: Sequence[np.ndarray], n: int) -> list[int]:
     """Return a region for each part, given the nodes of each as arrays of numbers below n: parts with a common node get
     different ones, and each gets the first that is free (greedy colouring, largest part first)."""
@@ -118,8 +137,8 @@ def node_frame(results: Results, step: Step, frame: int, base: bool) -> pandas.D
     for name in step.frames:
         text, unit = split_unit(name)
         unit = unit or _UNITS.get(text.removesuffix(" imaginary").removeprefix("state "), "")
-        if name == "time" or step.frames[name].shape[1:2] != (len(places),):
-            continue  # of elements and of modal coordinates
+        if not is_nodal(name, step.frames[name].shape, len(places)):
+            continue
         values = np.asarray(step.frames[name][frame % count])
         if values.ndim == 1:
             named.append((text, unit))

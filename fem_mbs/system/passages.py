@@ -10,6 +10,8 @@ a cubic equation, if their common point is inside of both (X. Provot, Graphics I
 segment and an end of another one meet at u x w = 0, a quadratic equation.  A rotation of a whole body by less than half
 a turn is not mistaken for a passage: it moves the nodes by an affine map, so the determinant keeps its sign.
 
+Balls on surfaces of bodies have conditions of their own (`fem_mbs.elements.contact.crossing`).
+
 Limit: a ball and an axis in space have no such condition, so a ball that passes through an axis is not detected.
 """
 
@@ -19,18 +21,27 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.elements.contact.crossing import crossing, may_cross
 from fem_mbs.errors import AnalysisError
 from fem_mbs.system.pairing import Pairing
 
-__all__ = ["passages", "refuse_passages"]
+__all__ = ["may_pass", "passages", "refuse_passages"]
 
 _BOXES = 1_000_000  # pairs of boxes that are compared at once
 _EDGE = 1e-9  # of a part's length, by which it is extended, so that a passage exactly over a node is detected
 _FLAT = 1e-12  # leading coefficient of a polynomial, over the largest, below which it counts as zero
 
 
-def refuse_passages(compiled: Any, before: np.ndarray, after: np.ndarray, where: str) -> None:
-    """Check that no parts of a contact pass through each other between the coordinates ``before`` and ``after`` (N,).
+_State = tuple[np.ndarray, np.ndarray]  # coordinates (N,) and directors (rows, width)
+
+
+def may_pass(compiled: Any) -> bool:
+    """Return whether a compiled model has parts that may pass through each other in an increment."""
+    return any(block.pairing is not None or may_cross(block) for block in compiled.blocks)
+
+
+def refuse_passages(compiled: Any, before: _State, after: _State, where: str) -> None:
+    """Check that no parts of a contact pass through each other between two states.
 
     Elements of pairs detect short passages; this check is for increments in which nodes move farther than the reach of
     pairs.
@@ -38,15 +49,18 @@ def refuse_passages(compiled: Any, before: np.ndarray, after: np.ndarray, where:
     Raises:
         AnalysisError: parts pass through each other; the message names them and ends in ``where``.
     """
+    Q0, Q1 = before[0], after[0]
     for block in compiled.blocks:
         pairing: Pairing | None = block.pairing
         if pairing is None:
+            if may_cross(block):
+                _refuse_crossing(block, before, after, compiled.nodes.names, where)
             continue
-        moved = np.linalg.norm(after[pairing.dofs] - before[pairing.dofs], axis=1).max(initial=0.0)
+        moved = np.linalg.norm(Q1[pairing.dofs] - Q0[pairing.dofs], axis=1).max(initial=0.0)
         if 2.0 * moved <= pairing.reach + 2.0 * pairing.margin:
             continue  # pairs that were near before are still near: their elements check them
         places = [compiled.offset[of][:, :, None] + np.arange(compiled.dimension) for of in (pairing.a, pairing.b)]
-        pairs = passages(pairing, *(q[at] for at in places for q in (before, after)))
+        pairs = passages(pairing, *(q[at] for at in places for q in (Q0, Q1)))
         if not len(pairs):
             continue
         names = compiled.nodes.names
@@ -59,6 +73,19 @@ def refuse_passages(compiled: Any, before: np.ndarray, after: np.ndarray, where:
             f"{pairing.owner}: {one} and {two}{more} pass through each other {where}; take smaller increments, or a "
             "start at which parts that hold each other touch"
         )
+
+
+def _refuse_crossing(block: Any, before: _State, after: _State, names: Any, where: str) -> None:
+    found = crossing(block, before, after)
+    if not len(found):
+        return
+    ends = block.nodes[found[0], 1 : block.type.ends]
+    ball = " to ".join(dict.fromkeys(f'"{names[int(n)]}"' for n in ends))
+    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    raise AnalysisError(
+        f'Contact "{block.label(int(found[0]))}": {ball}{more} would pass through the surface {where}; take smaller '
+        "increments, or a start at which parts that hold each other touch"
+    )
 
 
 def passages(pairing: Pairing, x0: np.ndarray, x1: np.ndarray, y0: np.ndarray, y1: np.ndarray) -> np.ndarray:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from shell_meshes import flat, grid
+from shell_meshes import flat, grid, model_of, support_simply
 from test_shell_loads import CELLS, ELEMENTS, RHO, E, steel
 
-from fem_mbs import Model, reduce_part, solve
+from fem_mbs import AnalysisError, Model, reduce_part, solve
 from fem_mbs.analysis.linear import linearised
 from fem_mbs.analysis.rotors.rotating import rotation_of, steady_rotation
 from fem_mbs.solvers.eigen.complex_modes import complex_modes
@@ -129,3 +129,27 @@ def test_derivatives_of_sensors_take_as_many_evaluations_whatever_the_mesh(monke
         solve(model)
         counts.append(len(calls))
     assert counts[0] == counts[1] > 0
+
+
+@pytest.mark.parametrize("step", ["linear_static_step", "buckling_step"])
+def test_loose_and_unstable_shells_are_told(step):
+    """The look for motions that reduced integration leaves ended in an error of Python where a model had shells."""
+    model = model_of(grid(flat(0.5, 0.5), 4, 4), E=7e10, nu=0.3, thickness=0.002)
+    model.fix("s:left", ["x", "y", "z"])
+    model.force("lift", "s:right", (0.0, 0.0, 1.0))
+    getattr(model, step)()
+    with pytest.raises(AnalysisError, match="the model is loose"):
+        solve(model)
+
+    model = model_of(grid(flat(0.5, 0.5), 8, 8), E=7e10, nu=0.3, thickness=0.002)
+    support_simply(model)
+    corner = model.node_of("s:#1")
+    model.fix(corner, ["x", "y"])
+    model.fix("s:bottom", ["y"])
+    model.line_load("press", "s:right edge", (-2e4, 0.0, 0.0))  # more than twice what the plate bears
+    model.line_load("press left", "s:left edge", (2e4, 0.0, 0.0))
+    model.force("lift", "s:#41", (0.0, 0.0, 1.0))
+    model.static_step(vary=["press", "press left"])
+    getattr(model, step)(loads=["lift"])
+    with pytest.raises(AnalysisError, match="unstable already"):
+        solve(model)

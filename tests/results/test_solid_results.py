@@ -201,6 +201,51 @@ def test_vtu_keeps_jumps_between_parts_and_names_shapes(tmp_path):
     assert touching(tmp_path).complete and not list((tmp_path / "vtu").iterdir())
 
 
+def test_values_of_elements_do_not_become_values_of_nodes_where_both_are_as_many(tmp_path):
+    """A ring of beams has as many elements as nodes: their forces stood at the nodes, too, by the wrong numbers."""
+    m = Model(3)
+    m.material("steel", E=2e11, density=7800.0)
+    m.section("bar", "rectangle", width=0.02, height=0.03)
+    m.mesh("ring", arc={"center": (0.0, 0.0, 0.0), "radius": 1.0, "angles": (0, 360), "n": 8})
+    m.beams("rim", "ring", "bar", "steel")
+    m.fix("ring:start")
+    m.force("pull", "ring:all", (1.0, 2.0, 3.0))
+    m.linear_static_step()
+    results = run(m, tmp_path)
+    mesh = meshio.read(write_vtu_files(results)[0])
+    assert set(mesh.point_data) == {"node", "displacement", "rotation", "velocity", "reaction"}
+    assert "rim/N [N]" in mesh.cell_data
+    assert not [name for name in results.nodes_to_dataframe() if name.startswith("rim/")]
+
+
+def test_values_of_a_group_go_to_its_own_cells_where_another_name_begins_alike(tmp_path):
+    m = Model(3)
+    m.material("steel", E=2e11, density=7800.0)
+    m.section("bar", "rectangle", width=0.02, height=0.03)
+    for place, (line, group) in enumerate((("first", "rim/spoke"), ("second", "rim"))):
+        m.line(line, (0.0, place, 0.0), (1.0, place, 0.0), 2)
+        m.beams(group, line, "bar", "steel")
+        m.fix(f"{line}:start")
+        m.force(f"pull {line}", f"{line}:end", (1.0 + place, 0.0, 0.0))
+    m.linear_static_step()
+    cells = meshio.read(write_vtu_files(run(m, tmp_path))[0]).cell_data
+    for group, values in (("rim/spoke", [1.0, 1.0, np.nan, np.nan]), ("rim", [np.nan, np.nan, 2.0, 2.0])):
+        np.testing.assert_allclose(np.concatenate(cells[f"{group}/N [N]"]), values, rtol=1e-9)
+
+
+def test_vtu_tells_the_frequencies_of_a_harmonic_step(tmp_path):
+    m = Model(3)
+    m.material("steel", E=2e11, density=7800.0)
+    m.section("bar", "rectangle", width=0.02, height=0.03)
+    m.line("line", (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), 2)
+    m.beams("rod", "line", "bar", "steel")
+    m.fix("line:start")
+    m.force("shake", "line:end", (0.0, 1.0, 0.0))
+    m.harmonic_step(frequencies=[2.5, 10.0], frames=2)
+    shapes = meshio.read(write_vtu_files(run(m, tmp_path))[0]).point_data
+    assert {"shape 1: 2.5 Hz", "shape 2: 10 Hz", "shape 2: 10 Hz, imaginary"} <= shapes.keys()
+
+
 def test_vtu_without_frames_or_elements(tmp_path):
     header = {"title": "", "version": "", "dimension": 3, "nodes": np.zeros((1, 3))}
     writer = ResultsWriter(tmp_path, header)

@@ -296,3 +296,22 @@ def test_a_block_that_slides_is_braked_from_the_first_step_on(rule):
     m.transient_step(0.1, 0.01, rule=rule)
     v = solve(m).sensor("v")
     np.testing.assert_allclose(v.values[:, 0], 2.0 - 3.0 * v.t, rtol=1e-9)
+
+
+@pytest.mark.parametrize("model", ["gonthier", "flores", "lankarani", "indentation"])
+def test_a_ball_that_touches_at_the_start_loses_as_one_that_comes(model):
+    """Within round-off of touching, as where axes are turned, it had no speed of approach, and so lost nothing."""
+    speeds = []
+    for gap in (1e-3, 0.0, -1e-13):
+        m = Model(3)
+        m.body("ball", (0.0, 0.0, 0.1 + gap), mass=1.0, inertia=np.full(3, 0.01))
+        m.initial("ball", velocity=(0.0, 0.0, -1.0))
+        m.contact(
+            "floor", "ground", "ball", point=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0), ball=0.1, stiffness=1e6,
+            restitution=0.6, restitution_model=model,
+        )  # fmt: skip
+        m.sensor("v", "velocity", on="ball")
+        m.transient_step(0.02, 2e-5, frames=0)
+        speeds.append(solve(m).sensor("v").values[-1, 2])
+    assert 0.5 < speeds[0] < 0.8
+    np.testing.assert_allclose(speeds[1:], speeds[0], rtol=1e-6)

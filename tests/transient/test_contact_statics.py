@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fem_mbs import Model, solve
+from fem_mbs import AnalysisError, Model, ModelError, solve
 from fem_mbs.errors import Owner
 from fem_mbs.system.near_parts import FacePairing, TubePairing
 from fem_mbs.system.passages import passages
@@ -158,3 +158,102 @@ def test_parts_that_turn_together_do_not_pass():
     c, s = np.cos(2.5), np.sin(2.5)
     turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
     assert not len(passages(tubes(5, plane=False), x, x @ turn.T + 3.0, y, y @ turn.T + 3.0))
+
+
+STOPS = {
+    "plane": {"point": (1.0, 0.0, -0.012), "axis": (0.0, 0.0, 1.0)},
+    "box": {"size": (0.1, 0.1, 0.02)},
+    "triangles": {"triangles": {"shape": "box", "size": [0.1, 0.1, 0.02]}},
+    "sphere": {"radius": 0.01},
+    "cylinder": {"radius": 0.01, "axis": (0.0, 1.0, 0.0)},
+    "capsule": {"radius": 0.01, "axis": (0.0, 1.0, 0.0), "length": 0.05},
+}
+
+
+@pytest.mark.parametrize("along", [False, True])
+@pytest.mark.parametrize("surface", STOPS)
+def test_a_beam_does_not_pass_through_a_stop_in_a_long_increment(surface, along):
+    """Newton-Raphson's first iterate lies behind the stop, where the beam is in equilibrium, too: it was taken without
+    a word, but for a plane, which has no other side."""
+    model = Model(3)
+    model.material("steel", E=2e11, density=7800.0)
+    model.section("strip", "rectangle", width=0.02, height=0.004)
+    model.line("line", (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), 8)
+    model.beams("beam", "line", "strip", "steel", orientation=(0.0, 0.0, 1.0))
+    model.fix("line:start")
+    stop = {"point": (1.0, 0.0, -0.022)} | STOPS[surface]
+    model.contact(
+        "stop", "ground", "beam" if along else "line:end", surface=surface, ball=0.002, stiffness=1e5, exponent=1.0,
+        along=along, **stop,
+    )  # fmt: skip
+    model.force("press", "line:end", (0.0, 0.0, -40.0))
+    model.sensor("tip", "position", on="line:end")
+    model.sensor("force", "contact", on="stop")
+    model.static_step()
+    found = solve(model)
+    z, force = found.sensor("tip").values[-1, 2], found.sensor("force").values[-1, 0]
+    # 3 E I/L^3 = 64 N/m bend by the gap of .01 m and a penetration of .4 mm
+    deep = (40.0 - 64.0 * 0.01) / 1e5
+    if along:  # places beside the tip bear as well, each with its share of the stiffness
+        assert -0.01 - 2e-2 * 0.4 < z < -0.01
+        assert force > 30.0
+    else:
+        assert z == pytest.approx(-0.01 - deep, abs=2e-3 * deep)
+        assert force == pytest.approx(1e5 * deep, rel=2e-3)
+
+
+def falling(body, gap=0.2):
+    model = Model(3, gravity=(0.0, 0.0, -10.0))
+    model.body("ball", (0.0, 0.0, 1.0), mass=2.0, inertia=np.full(3, 0.01))
+    if body == "contact":
+        model.fix("ball", ["x", "y", "rotation x", "rotation y", "rotation z"])
+        model.contact(
+            "floor", "ground", "ball", point=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0), ball=1.0 - gap, stiffness=1e4,
+            exponent=1.0,
+        )  # fmt: skip
+    else:
+        model.joint("slide", "prismatic", a="ground", b="ball", point=(0.0, 0.0, 1.0), axis=(0.0, 0.0, 1.0))
+        play = {
+            "stops": {"stops": [-gap, gap], "stop_stiffness": 1e4},
+            "play": {"table": [[-1.0 - gap, -1e4], [-gap, 0.0], [gap, 0.0], [1.0 + gap, 1e4]]},
+        }[body]
+        model.joint_spring("spring", "slide", **play)
+    model.sensor("z", "position", on="ball")
+    return model
+
+
+@pytest.mark.parametrize("body", ["contact", "stops", "play"])
+def test_what_is_loose_at_the_start_falls_until_something_holds_it(body):
+    """The weight was refused, since nothing held the model at the start."""
+    model = falling(body)
+    model.static_step()
+    assert solve(model).sensor("z").values[-1, 2] == pytest.approx(1.0 - 0.2 - 20.0 / 1e4, rel=1e-9)
+    linear = falling(body)
+    linear.linear_static_step()
+    with pytest.raises(ModelError, match="nothing holds the model along z"):
+        solve(linear)
+
+
+def test_points_and_sharp_edges_are_refused_since_they_never_press():
+    model = Model(3)
+    model.body("point", (0.0, 0.0, 0.5), mass=2.0, inertia=np.full(3, 0.01))
+    box = {"surface": "box", "size": (1.0, 1.0, 0.2), "point": (0.0, 0.0, 0.0)}
+    with pytest.raises(ModelError, match="points and a box without a radius never press"):
+        model.contact("stop", "ground", "point", stiffness=1e5, **box)
+    with pytest.raises(ModelError, match="points and a box without a radius never press"):
+        model.impact("blow", "ground", "point", restitution=0.5, **box)
+    model.contact("stop", "ground", "point", stiffness=1e5, radius=0.01, **box)
+
+
+def test_a_ball_that_sinks_to_the_core_of_a_box_ends_the_run():
+    """There the force has no direction, and the ball went on through the box."""
+    model = Model(3)
+    model.body("ball", (0.0, 0.0, 0.12), mass=2.0, inertia=np.full(3, 0.01))
+    model.initial("ball", velocity=(0.0, 0.0, -1.0))
+    model.contact(
+        "stop", "ground", "ball", surface="box", size=(1.0, 1.0, 0.2), point=(0.0, 0.0, 0.0), ball=0.01, stiffness=1e3,
+        exponent=1.0,
+    )  # fmt: skip
+    model.transient_step(0.1, 1e-3, frames=0)
+    with pytest.raises(AnalysisError, match="over the distance at which the surface loses the ball"):
+        solve(model)

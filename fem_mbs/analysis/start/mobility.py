@@ -11,6 +11,7 @@ from fem_mbs.errors import ModelError
 from fem_mbs.late import dataclass
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.stepping import layout as S
+from fem_mbs.system.blocks import GROUND, Block
 
 __all__ = ["Mobility", "mobility", "unheld"]
 
@@ -33,10 +34,11 @@ class Mobility:
     strain_free: int | None
 
 
-def unheld(compiled: CompiledModel, state: S.State) -> np.ndarray:
+def unheld(compiled: CompiledModel, state: S.State, far: bool = False) -> np.ndarray:
     """Return axes (dim,) bool along which the whole model can move without strain and without a joint.
 
-    Tyres hold along the normal of their road, also where they do not press yet.
+    Tyres hold along the normal of their road, also where they do not press yet. Where the model may move ``far``, so
+    does everything else that may be loose at the start only: contacts and springs with play or stops on the ground.
     """
     system, dim = compiled.system, compiled.model.dimension
     first = system.first_multiplier
@@ -51,7 +53,17 @@ def unheld(compiled: CompiledModel, state: S.State) -> np.ndarray:
             way = np.zeros(first)
             way[places[:, axis]] = 1.0
             found[axis] = np.abs(A @ way).max(initial=0.0) <= _ROUND * (abs(A) @ way).max(initial=0.0)
+    if far and found.any() and any(_catches(block) for block in system.blocks):
+        found[:] = False
     return found
+
+
+def _catches(block: Block) -> bool:
+    """Return whether elements between the ground and the model may have a stiffness elsewhere, and none here."""
+    kind = block.type
+    if kind.multipliers or kind.inertia or not (block.nodes[:, : kind.ends] == GROUND).any():
+        return False
+    return kind.linear is None or not kind.linear(block.par)
 
 
 def mobility(compiled: CompiledModel, state: S.State) -> Mobility:

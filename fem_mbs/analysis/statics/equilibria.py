@@ -31,7 +31,7 @@ from fem_mbs.solvers.equilibria.descent import descend
 from fem_mbs.solvers.equilibria.path_steps import Critical, PathSettings, Point
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.compiled import Compiled
-from fem_mbs.system.passages import refuse_passages
+from fem_mbs.system.passages import may_pass, refuse_passages
 from fem_mbs.units import unit_of
 
 #: Load factor, time, and part of the step that has passed.
@@ -348,10 +348,11 @@ class _Static:
             AnalysisError: none was found, or parts of a contact pass through each other on the way there.
         """
         stepping = self.stepping
-        before = stepping.state.Q[0].copy() if stepping.pairs else None
+        state = stepping.state
+        before = (state.Q[0].copy(), state.D[0].copy()) if may_pass(stepping.compiled) else None
         stepping.single(take, funs)
         if before is not None:
-            refuse_passages(stepping.compiled, before, stepping.state.Q[0], "in an increment")
+            refuse_passages(stepping.compiled, before, (state.Q[0], state.D[0]), "in an increment")
 
     def newton(self, take: Callable[[Chunk], None], funs: np.ndarray, level: Level) -> None:
         """Find the equilibrium at a level by Newton-Raphson.

@@ -19,7 +19,7 @@ from fem_mbs.solvers.linear.saddle import DENSE, negative_count, negative_determ
 from fem_mbs.solvers.linear.solver import LinearSolver, SingularMatrixError
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.solvers.stepping import side_by_side, stepper
-from fem_mbs.system.passages import refuse_passages
+from fem_mbs.system.passages import may_pass, refuse_passages
 
 __all__ = ["COUNTED", "UNSYMMETRIC", "Problem"]
 
@@ -51,6 +51,7 @@ class Problem:
         self.before: np.ndarray | None = None  # time functions (1, n_fun) at the last equilibrium
         self.chunk: Chunk  # of the last equilibrium, after the first
         self.restart()
+        self._passes = may_pass(self.system)
         self._lu: Any = None
         self._factored: LinearSolver | None = None  # what the last tangent was factored by
         self._noise = np.zeros(self.unknown.size)
@@ -163,8 +164,9 @@ class Problem:
         """Commit the configuration; its rows stay in ``chunk``, and works are taken from the last equilibrium to it."""
         self._assemble(C.FORCE, factor)
         s = self.stepping
-        if s.pairs:
-            refuse_passages(self.system, self.state.Q[0], self.state.Q[1], "in an increment")
+        if self._passes:
+            before, after = ((self.state.Q[k], self.state.D[k]) for k in (0, 1))
+            refuse_passages(self.system, before, after, "in an increment")
         now = self._funs[:, :, C.T1].copy()
         self._funs[:, :, C.T0] = now if self.before is None else self.before
         self.before = now

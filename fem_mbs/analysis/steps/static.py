@@ -248,7 +248,7 @@ warning tells each jump of the stiffness. A branch may begin at a jump, though i
         check_levels(loading, mask, weight, owner)
         loading.set(mask, weight, options.until if options.control == "load" else float("nan"))
         if weight:
-            check_weight(owner, context)
+            check_weight(owner, context, far=True)
         if options.on:
             controlled(context.model, context.system, options, owner)
 

@@ -18,7 +18,7 @@ from fem_mbs.errors import ResultsError
 from fem_mbs.files import file_word
 from fem_mbs.meshes.formats.vtu import write_vtu
 from fem_mbs.results import store
-from fem_mbs.results.fields import cell_kind, field_key, split_key
+from fem_mbs.results.fields import cell_kind, field_key, is_nodal, owner_of, split_key
 from fem_mbs.results.modes.shapes import has_shapes
 from fem_mbs.results.reader import Results, Step
 from fem_mbs.units import Units
@@ -85,6 +85,8 @@ def _shape_name(step: Step, frame: int, base: Units) -> str:
         values = getattr(report, name, None) or []
         if frame < len(values):
             return text.format(frame + 1, values[frame])
+    if step.type == "harmonic":
+        return f"shape {frame + 1}: {step.frame_times[frame]:.6g} {base.of('Hz').unit}"
     return f"shape {frame + 1}"
 
 
@@ -94,7 +96,7 @@ def _point_fields(results: Results, step: Step, frame: int, grid: _Grid) -> Iter
     fields = {field["name"] for field in results.header["fields"]}
     for key in step.frames:
         name, region = split_key(key)
-        if not (name in fields and region == 0) and (name != key or step.frames[key].shape[1:2] != (n,)):
+        if not (name in fields and region == 0) and (name != key or not is_nodal(key, step.frames[key].shape, n)):
             continue
         values = np.asarray(step.frames[key][frame])
         if name not in fields:
@@ -109,12 +111,11 @@ def _point_fields(results: Results, step: Step, frame: int, grid: _Grid) -> Iter
 
 
 def _cell_fields(step: Step, frame: int, grid: _Grid) -> Iterator[tuple[str, list[np.ndarray]]]:
-    for block in grid.blocks:
-        for key in step.frames:
-            if key.startswith(block["name"] + "/"):
-                shape = step.frames[key].shape[1:]
-                if shape[:1] == (len(block["connectivity"]),) and len(shape) <= 2:
-                    yield key, grid.cell_values(block["name"], np.asarray(step.frames[key][frame], float))
+    sizes = {block["name"]: len(block["connectivity"]) for block in grid.blocks}
+    for key in step.frames:
+        owner, shape = owner_of(key, sizes), step.frames[key].shape[1:]
+        if owner is not None and shape[:1] == (sizes[owner],) and len(shape) <= 2:
+            yield key, grid.cell_values(owner, np.asarray(step.frames[key][frame], float))
 
 
 def write_vtu_files(results: Results, directory: str | Path | None = None) -> list[Path]:

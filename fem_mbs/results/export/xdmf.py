@@ -28,7 +28,7 @@ import numpy as np
 
 from fem_mbs.files import file_word
 from fem_mbs.results import store
-from fem_mbs.results.fields import cell_kind, split_key
+from fem_mbs.results.fields import cell_kind, is_nodal, owner_of, split_key
 from fem_mbs.results.folder import take
 from fem_mbs.units import Units
 
@@ -145,7 +145,7 @@ def _text(
     in_blocks: dict[Any, list[Any]] = {name: [] for _, _, name, _ in grids}
     fields_of: dict[str, list[_Column]] = {name: [] for name in in_blocks}
     for name, parts in columns.items():
-        owner = max((block for block in in_blocks if block and name.startswith(block + "/")), key=len, default=None)
+        owner = owner_of(name, filter(None, in_blocks))
         label, region = split_key(name) if owner is None else (name[len(owner) + 1 :], None)
         field = owner is None and label in fields
         column = _Column(base.label(label if owner or field else name), parts, root)
@@ -153,7 +153,7 @@ def _text(
             continue
         if owner is not None and column.tail[0] == cells_of[owner]:
             in_blocks[owner].append(column)
-        elif owner is None and column.tail[0] == n_nodes and not field:
+        elif owner is None and is_nodal(name, (0, *column.tail), n_nodes) and not field:
             at_nodes.append(column)
         elif owner is None and column.tail[0] == n_nodes:
             for block in in_blocks:

@@ -248,8 +248,13 @@ def check_friction(owner: str, system: Compiled) -> None:
             )
 
 
-def check_weight(owner: str, context: RunContext) -> None:
+def check_weight(owner: str, context: RunContext, far: bool = False) -> None:
     """Refuse equilibria of a model that can fall freely, before looking for them.
+
+    Args:
+        owner: the step, for messages.
+        context: the run.
+        far: the model may fall until something catches it.
 
     Raises:
         ModelError: naming the directions.
@@ -259,7 +264,7 @@ def check_weight(owner: str, context: RunContext) -> None:
     from fem_mbs.analysis.start.mobility import unheld
 
     g = np.asarray(context.model.gravity, float)
-    falls = unheld(context.compiled, context.state)[: g.size] & (g != 0.0)
+    falls = unheld(context.compiled, context.state, far)[: g.size] & (g != 0.0)
     if falls.any():
         axes = ", ".join("xyz"[i] for i in np.flatnonzero(falls))
         raise ModelError(

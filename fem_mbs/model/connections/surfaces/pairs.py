@@ -261,6 +261,13 @@ class TouchingPairs(Declaration):
             raise ModelError(
                 f"a ball of radius {ball:g} does not fit into one of {radius:g}", owner=owner, key="ball", value=ball
             )
+        if self.surface not in ("plane", "triangles") and not self.inside and ball + radius == 0.0:
+            raise ModelError(
+                f"points and a {_noun(self.surface)} without a radius never press on each other", owner=owner,
+                key="ball", value=ball, remedy="give the radius of the balls" + (
+                    ", or that of the rounded edges" if self.surface == "box" else ""
+                ),
+            )  # fmt: skip
         return {
             "ball radius": ball, "surface": PLANE if self.surface == "plane" else CORE, "radius": radius,
             "side": -1.0 if self.inside else 1.0, **{f"half size {k + 1}": float(half[k]) for k in range(3)},

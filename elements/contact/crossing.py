@@ -1,0 +1,124 @@
+"""Balls that would pass through the surface of a body in a static increment.
+
+The forces of `fem_mbs.elements.contact.ball` see both ends of an increment, not what lies between them: a ball that an
+iteration throws through a sphere or a box is free behind it.  Its centre is taken to move straight from p0 to p1 in the
+axes of the surface.  It has passed the surface where, with the smallest gap s on the way,
+
+- s < 0 and both ends are free, or their normals differ by more than 90 degrees,
+- the centre ends in the core of a box, where nothing pushes it, or
+- s lies below the gaps of both ends by more than an eighth of the way: a ball that slides around a circle of the radius
+  R comes to that on a chord of the length R.
+
+What is refused by mistake, as a long slide around an edge, is made in shorter increments.
+
+Limit: outsides of triangles are looked at in places that lie a radius of the ball apart, at least 16 and at most 256.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fem_mbs.elements.contact.surface import CORE, SURFACE
+from fem_mbs.elements.contact.triangles import BALL, mesh_gaps
+
+__all__ = ["crossing", "may_cross"]
+
+_SURFACES = ("contact2", "contact3", "line_contact2", "line_contact3")
+_TRIANGLES = ("mesh_contact3", "line_mesh_contact3")
+_DEEP = 1.0 / 8.0  # of the way: a gap on it below those of its ends
+_FEWEST, _MOST = 16, 256  # places on the way at which triangles are looked at
+_NEAREST = 60  # halvings of the way until the nearest place: round-off
+
+
+def may_cross(block: Any) -> bool:
+    """Return whether elements of a block are balls on surfaces that they can pass through."""
+    name = block.type.name
+    return name in _TRIANGLES or (name in _SURFACES and bool(_closed(block.par).any()))
+
+
+def crossing(block: Any, before: tuple[np.ndarray, np.ndarray], after: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """Return the numbers (m,) of the elements of a block whose ball passes through its surface.
+
+    Args:
+        block: of a type for which `may_cross` holds.
+        before, after: coordinates (N,) and directors (rows, width) at both ends of the increment.
+    """
+    p0, p1 = (_centres(block, *state) for state in (before, after))
+    way = np.linalg.norm(p1 - p0, axis=1)
+    if block.type.name in _TRIANGLES:
+        least, g0, g1 = _over_triangles(block.par, p0, p1, way)
+        turned = np.zeros(len(way), bool)
+    else:
+        least, g0, g1, turned = _over_core(block.par, p0, p1)
+    free = (g0 >= 0.0) & (g1 >= 0.0)
+    below = np.minimum(np.minimum(g0, g1), 0.0) - least
+    return np.flatnonzero(((least < 0.0) & (free | turned)) | (below > _DEEP * way))
+
+
+def _closed(par: np.ndarray) -> np.ndarray:
+    """Return which surfaces (n,) are touched from outside and have another side."""
+    return (par[:, SURFACE + 1] == CORE) & (par[:, SURFACE + 3] > 0.0)
+
+
+def _centres(block: Any, Q: np.ndarray, D: np.ndarray) -> np.ndarray:
+    """Return the coordinates (n, dim) of the centres of the balls in the axes of their surfaces."""
+    kind, par = block.type, block.par
+    dim, n = kind.dimension, kind.end_dofs
+    first = kind.column("e1x")
+    frame = par[:, first : first + 3 * dim * dim].reshape(-1, dim, 3, dim)
+    places = [Q[block.dof[:, n * end : n * end + dim]] for end in range(kind.ends)]
+    R = [_rotations(D[block.rot[:, end]], dim) for end in range(2)]
+    if kind.ends == 3:
+        z = par[:, kind.column("place 1"), None]
+        ball = (1.0 - z) * places[1] + z * places[2]
+    else:
+        ball = places[1] + np.einsum("nij,nj->ni", R[1], frame[:, 0, 2])
+    way = ball - places[0] - np.einsum("nij,nj->ni", R[0], frame[:, 0, 1])
+    return np.einsum("nkj,nij,ni->nk", frame[:, :, 0], R[0], way)
+
+
+def _rotations(D: np.ndarray, dim: int) -> np.ndarray:
+    """Return the rotation matrices (n, dim, dim) of rows of directors."""
+    if dim == 3:
+        return D.reshape(-1, 3, 3)
+    c, s = D[:, 0], D[:, 1]
+    return np.stack((c, -s, s, c), axis=1).reshape(-1, 2, 2)
+
+
+def _over_core(
+    par: np.ndarray, p0: np.ndarray, p1: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the least gap on the way, the gaps at its ends, and whether normals turn by more than 90 degrees or are
+    lost, (n,) each."""
+    half = par[:, SURFACE + 4 : SURFACE + 4 + p0.shape[1]]
+    reach = par[:, SURFACE + 2] + par[:, SURFACE]
+
+    def beyond(t: np.ndarray) -> np.ndarray:
+        p = p0 + t[:, None] * (p1 - p0)
+        return np.asarray(np.sign(p) * np.maximum(np.abs(p) - half, 0.0))
+
+    low, high = np.zeros(len(p0)), np.ones(len(p0))
+    for _ in range(_NEAREST):  # the distance to a convex core is convex: its slope tells the side of the nearest place
+        middle = 0.5 * (low + high)
+        falls = np.einsum("ni,ni->n", beyond(middle), p1 - p0) < 0.0
+        low, high = np.where(falls, middle, low), np.where(falls, high, middle)
+    ends = [beyond(np.full(len(p0), t)) for t in (0.0, 1.0)]
+    g0, g1, least = (np.linalg.norm(c, axis=1) - reach for c in (*ends, beyond(0.5 * (low + high))))
+    apart = _closed(par)
+    turned = np.einsum("ni,ni->n", *ends) < 0.0
+    swallowed = ends[0].any(axis=1) & ~ends[1].any(axis=1)
+    return np.where(apart, np.minimum(least, np.minimum(g0, g1)), 0.0), g0, g1, (turned | swallowed) & apart
+
+
+def _over_triangles(
+    par: np.ndarray, p0: np.ndarray, p1: np.ndarray, way: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the least gap on the way and the gaps at its ends, (n,) each."""
+    steps = way.max(initial=0.0) / max(float(par[:, BALL].min(initial=np.inf)), 1e-300)
+    count = int(np.clip(steps, _FEWEST, _MOST))
+    found = np.empty((count + 1, len(p0)))
+    for k, t in enumerate(np.linspace(0.0, 1.0, count + 1)):
+        mesh_gaps(par, np.ascontiguousarray(p0 + t * (p1 - p0)), found[k])
+    return found.min(axis=0), found[0], found[-1]
