@@ -37,7 +37,7 @@ DEVIATIONS = (
 )
 
 LENGTH, LINE_MASS, BENDING = 20.0, 0.2523e-3 * 21.18922, 10.4e6 / 12.0
-ROTARY = 1e-9  # the rotary inertia per length [lb s^2] without which no mass matrix would be regular
+ROTARY = 1e-9  # a small rotary inertia per length [lb s^2]
 FORCE = 200.0 + 86.6j
 MASS = 206.0439  # of the plate per area [lb s^2/in^3]
 

@@ -12,8 +12,9 @@ beam, from the clamp to the contact, and another one for half of the post, with 
     gap . tangent = 0,   N = 1e4 (.4 - |gap|),   the beam beyond the contact is straight and without load.
 
 Source: G. Zavarise, P. Wriggers, "Contact with friction between beams in 3-D space", Int. J. Num. Meth. Engng. 49
-(2000) 977-1006, doi:10.1002/1097-0207(20001120)49:8<977::AID-NME986>3.0.CO;2-C, whose normal forces the verification manual of ANSYS
-Mechanical APDL prints (problem VM266).  Friction of .1 drags the beam there, and lowers the normal force.
+(2000) 977-1006, doi:10.1002/1097-0207(20001120)49:8<977::AID-NME986>3.0.CO;2-C, whose normal forces the
+verification manual of ANSYS Mechanical APDL prints (problem VM266).  Friction of .1 drags the beam there, and lowers
+the normal force.
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ HEIGHTS, INCREMENTS = (0.9, 1.2, 1.5, 1.8), 12
 #: Elements of the beam and of the post.  The post has an odd number: the contact is in the middle of an element, where
 #: its error is one of second order; a kink at a node there leaves one that does not fall.
 MESHES = ((7, 5), (21, 15), (63, 45))
-#: The force acts within an element of the beam, where the nodes of both sides take it: an element of the length h misses
-#: N h^3/(48 E I) at most, relative to the deflection N l^3/(3 E I) of the beam (h/l)^3/16.  The limit has 9/8 of the
-#: finest mesh and 1/8 of the one before.
+#: The force acts within an element of the beam, where the nodes of both sides take it: an element of the length h
+#: misses N h^3/(48 E I) at most, relative to the deflection N l^3/(3 E I) of the beam (h/l)^3/16.  The limit has 9/8 of
+#: the finest mesh and 1/8 of the one before.
 LOCAL = sum(share * (14.0 / n / 10.0) ** 3 / 16.0 for share, (n, _) in zip((0.125, 1.125), MESHES[1:], strict=True))
 
 
