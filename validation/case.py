@@ -177,6 +177,31 @@ class Findings:
         reason += f", and {error:g} of the number: {why}" if error else ""
         self.row(case, quantity, limit, reference, reason, kind, tolerance=left + error * abs(reference))
 
+    def converged_course(
+        self,
+        case: str,
+        quantity: str,
+        runs,
+        exact,
+        kind: Kind,
+        *,
+        scale: float = 1.0,
+        ratio: float = 2.0,
+        order: int = 2,
+        error: float = 0.0,
+        why: str = "",
+    ) -> None:
+        """Add a row for the largest distance of the limit of runs (m, n) from ``exact`` (n,), over ``scale``.
+
+        The runs have m >= 2 meshes or steps and give values at the same n places or times.  The tolerance is that of
+        `converged`, of the place where it is largest, but that ``error`` is relative to ``scale``.
+        """
+        limit, moved = limit_of(runs, ratio, order)
+        left = (2.0 * float(moved.max()) + 1e-12 * float(np.abs(runs).max())) / scale
+        reason = f"twice the largest change of the limit by the coarsest of {len(runs)} meshes or steps"
+        reason += f", and {error:g}: {why}" if error else ""
+        self.zero(case, quantity, float(np.abs(limit - exact).max()) / scale, left + error, reason, kind)
+
     def zero(
         self, case: str, quantity: str, measured: float, tolerance: float, reason: str, kind: Kind = PROPERTY
     ) -> None:

@@ -25,13 +25,21 @@ CASES = {"B-STEADY": "A car in a steady curve, and the force that keeps its spee
 G, MASS, HEIGHT = 9.81, 1200.0, 0.5
 AXLES, TRACK, TYRE_RADIUS = {"front": 1.2, "rear": -1.3}, 1.5, 0.3
 CORNERING = {"front": 6e4, "rear": 8e4}  # of a wheel [N/rad]
-SPEED, RADII = 20.0, (500.0, 1000.0, 2000.0)
+SPEED, RADIUS = 20.0, 500.0
 RESISTANCE, DRAG = 0.012, 250.0
-LIGHT = 1e-3  # mass of a wheel [kg] or its inertia [kg m^2]
+#: Of a wheel, times a quarter for each finer model: mass [kg] or moment of inertia [kg m^2], and flexibility [m/N]; and
+#: times a half: speed [m/s] below which the resistance fades, 1 - (SLOW/V)^2/2 of it at the speed V.
+LIGHT, SOFT, SLOW = 1e-3, 2e-7, 1e-3
 
 
-def build(radius: float = 0.0, efforts: tuple[str, ...] = ("drive", "steer"), resistance: float = 0.0) -> Model:
-    """Return the car with a step of steady running, in a left turn, or with radius 0 straight ahead."""
+def build(
+    radius: float = 0.0, efforts: tuple[str, ...] = ("drive", "steer"), resistance: float = 0.0, finer: int = 0
+) -> Model:
+    """Return the car with a step of steady running, in a left turn, or with radius 0 straight ahead.
+
+    Each ``finer`` has wheels a quarter as heavy and tyres a quarter as soft.
+    """
+    light = LIGHT / 4.0**finer
     m = Model(3, "car", gravity=(0.0, 0.0, -G))
     m.body("car", (0.0, 0.0, HEIGHT), MASS, (300.0, 1200.0, 1300.0))
     for axle, x in AXLES.items():
@@ -39,13 +47,13 @@ def build(radius: float = 0.0, efforts: tuple[str, ...] = ("drive", "steer"), re
             name, at, holder = f"{axle} {side}", (x, y, TYRE_RADIUS), "car"
             if axle == "front":
                 holder = f"{name} upright"
-                m.body(holder, at, LIGHT, (LIGHT, LIGHT, LIGHT))
+                m.body(holder, at, light, (light, light, light))
                 m.joint(f"{name} pin", "revolute", "car", holder, point=at, axis=(0.0, 0.0, 1.0))
-            m.body(f"{name} wheel", at, LIGHT, (LIGHT, LIGHT, LIGHT))
+            m.body(f"{name} wheel", at, light, (light, light, light))
             m.joint(f"{name} hub", "revolute", holder, f"{name} wheel", point=at, axis=(0.0, 1.0, 0.0))
             m.tyre(
-                f"{name} tyre", f"{name} wheel", axis=(0.0, 1.0, 0.0), radius=TYRE_RADIUS, stiffness=5e6,
-                slip_stiffness=(1e5, CORNERING[axle]), rolling_resistance=resistance, slip_speed=1e-3,
+                f"{name} tyre", f"{name} wheel", axis=(0.0, 1.0, 0.0), radius=TYRE_RADIUS, stiffness=4.0**finer / SOFT,
+                slip_stiffness=(1e5, CORNERING[axle]), rolling_resistance=resistance, slip_speed=SLOW / 2.0**finer,
             )  # fmt: skip
             m.sensor(f"{name} load", "tyre", on=f"{name} tyre")
     m.gear("track rod", "front left pin", "front right pin", ratio=1.0)
@@ -82,35 +90,43 @@ def reference() -> dict[str, float]:
 def check(f: Findings) -> None:
     case, known = "B-STEADY", reference()
     found: dict[str, list[float]] = {"steer angle": [], "heading": [], "load transfer": []}
-    for radius in RADII:
-        series = solve(build(radius)).steps[0].series
+    sums = []
+    for k in range(3):
+        radius = RADIUS * 2.0**k
+        series = solve(build(radius, finer=k)).steps[0].series
         found["steer angle"].append(float(series["sensor/steer angle"][0, 0]) * radius)
         found["heading"].append(float(series["sensor/heading"][0, 2]) * radius)
         loads = {side: sum(series[f"sensor/{axle} {side} load"][0, 0] for axle in AXLES) for side in ("left", "right")}
         found["load transfer"].append(float(loads["right"] - loads["left"]) * radius)
-        f.row(
-            case, f"sum of the wheels' loads, R = {radius:g} m [N]", loads["left"] + loads["right"],
-            (MASS + 6.0 * LIGHT) * G, "balance of the weight", CLOSED_FORM, relative=1e-6,
-        )  # fmt: skip
-    for name, relative in (("steer angle", 2e-4), ("heading", 2e-3), ("load transfer", 2e-3)):
+        sums.append(float(loads["left"] + loads["right"]))
+    for name, values in found.items():
         unit = "N m" if name == "load transfer" else "m"
-        f.row(
-            case, f"{name} times R, R = {RADII[-1]:g} m [{unit}]", found[name][-1], known[name],
-            "two-wheel model, second order in l/R; tyres give by 1e-3 rad", CLOSED_FORM, relative=relative,
+        f.converged(
+            case, f"{name} times R, 1/R, masses of wheels and flexibility of tyres -> 0 [{unit}]", values, known[name],
+            CLOSED_FORM,
         )  # fmt: skip
+    f.converged(case, "sum of the wheels' loads, the same limit [N]", sums, MASS * G,
+                CLOSED_FORM)  # fmt: skip
+    curvature = 0.5 ** np.arange(3) / RADIUS
     f.figure(
-        "Steer angle", [Curve(1.0 / np.array(RADII), np.array(found["steer angle"]) / RADII, "model"),
-                        Curve(1.0 / np.array(RADII), known["steer angle"] / np.array(RADII), "two-wheel model")],
+        "Steer angle", [Curve(curvature, curvature * found["steer angle"], "model"),
+                        Curve(curvature, curvature * known["steer angle"], "two-wheel model")],
         "Curvature [1/m]", "Steer angle [rad]", "Steady cornering at 20 m/s.",
     )  # fmt: skip
 
-    m = build(efforts=("drive",), resistance=RESISTANCE)
-    m.transient_step(2.0, 0.01, "run", frames=0)
-    solution = solve(m)
-    report: Any = solution.steps[0].report
-    drive = report.efforts["drive"]
-    why = "rolling resistance of the whole weight, and the drag"
-    f.row(case, "drive force straight ahead [N]", drive, known["drive"], why, CLOSED_FORM, relative=1e-5)
+    drives, missing = [], []
+    for k in range(3):
+        m = build(efforts=("drive",), resistance=RESISTANCE, finer=k)
+        m.transient_step(2.0, 0.01, "run", frames=0)
+        solution = solve(m)
+        report: Any = solution.steps[0].report
+        drives.append(report.efforts["drive"])
+        report = solve(build(efforts=(), resistance=RESISTANCE, finer=k)).steps[0].report
+        missing.append(report.missing_power)
+    f.converged(case, "drive force straight ahead, masses of wheels and flexibility of tyres -> 0 [N]", drives,
+                known["drive"], CLOSED_FORM)  # fmt: skip
+    f.converged(case, "missing power without it, the same limit [W]", missing, known["drive"] * SPEED,
+                CLOSED_FORM)  # fmt: skip
     speed = solution.steps[-1].series["sensor/velocity"][:, 0]
     f.zero(
         case,
@@ -120,6 +136,3 @@ def check(f: Findings) -> None:
         "Steady running has a constant value.",
         PROPERTY,
     )
-    report = solve(build(efforts=(), resistance=RESISTANCE)).steps[0].report
-    missing = report.missing_power
-    f.row(case, "missing power without it [W]", missing, known["drive"] * SPEED, why, CLOSED_FORM, relative=1e-5)

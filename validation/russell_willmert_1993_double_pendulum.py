@@ -21,10 +21,11 @@ the deformations of the flexible links, "15 % axial, 30 % transverse".  theta2(1
 from __future__ import annotations
 
 import numpy as np
+from scipy.interpolate import make_interp_spline
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings, energy_error, interpolated_extreme, published_level
-from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT, RECOMPUTED, printed
+from fem_mbs.validation.case import Curve, Findings, energy_error, published_level, turning_time
+from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT, RECOMPUTED
 
 CAPABILITY = "mechanisms"
 CASES = {
@@ -37,10 +38,11 @@ CASES = {
 DEVIATIONS = (
     "Russell and Willmert (1993) give neither the gravity nor numbers of the rigid pendulum; it folds back as "
     "they describe with g = 32.2, not with 9.81.",
+    "Russell and Willmert (1993), pp. 247-266: the flexible links deform by 15 % axially and 30 % across; with "
+    "g = 9.81 and 2 elements they are 17 to 20 % and 30 to 33 % here, by the measure of strains.",
 )
 
 MASS, LENGTH, SPEED = 0.1, 1.0, 10.0
-PAPER = printed("Russell and Willmert (1993), example of the flexible double pendulum, pp. 247-266")
 
 
 def build(
@@ -69,7 +71,6 @@ def build(
     model.sensor("theta1", "rotation", on="link 1")
     model.sensor("theta2", "rotation", on="link 2")
     model.sensor("tip", "position", on="tip")
-    model.sensor("tip speed", "velocity", on="tip")
     # gaps of the joints
     model.sensor("pivot", "position", on="link 1", point=(0.0, 0.0))
     for name, a, b, y in (
@@ -114,7 +115,26 @@ def exact(t: np.ndarray, gravity: float = 9.81, mu: float = 1.0) -> np.ndarray:
     return solve_ivp(rate, (0.0, t[-1]), (0.0, 0.0), "DOP853", t, rtol=1e-12, atol=1e-12).y[0]
 
 
+def stall(t: np.ndarray, theta2: np.ndarray) -> tuple[float, float]:
+    """Return the smallest speed [m/s] of the tip in the third revolution of link 1, and its time [s], of angles (n,).
+
+    The speeds are derivatives of a spline of degree 7: those that a run records alternate by a part of h^2.
+    """
+    angle = make_interp_spline(t, theta2, k=7)
+    near = t[(t >= 4.0 * np.pi / SPEED) & (t <= 6.0 * np.pi / SPEED)]
+
+    def speed(s):
+        rate, turned = angle(s, 1), angle(s)
+        return np.hypot(
+            SPEED * np.cos(SPEED * s) + rate * np.cos(turned), SPEED * np.sin(SPEED * s) + rate * np.sin(turned)
+        )
+
+    at = turning_time(near, speed(near) ** 2, np.argmin)
+    return float(speed(at)), at
+
+
 def reference() -> dict:
+    fine = np.linspace(0.0, 3.0, 6001)
     at_1 = SPEED * (0.5 + 2.0 / np.pi**2)  # [rad], of the start-up law
     return {
         "theta2": {
@@ -122,7 +142,7 @@ def reference() -> dict:
             for mu in (1.0, 2.0)
             for gravity in (9.81, 32.2)
         },
-        "stall": (1.413, 0.59),  # recomputed from the differential equation
+        "stall": stall(fine, exact(fine, 32.2)),
         "theta1(1 s)": at_1,
         "revolutions at 6 s": (at_1 + 5.0 * SPEED) / (2.0 * np.pi),
         # of link 1: the paper's words, and the range that was recomputed with other elements and meshes
@@ -141,42 +161,16 @@ def check(f: Findings) -> None:
 def _angles(f: Findings, known: dict) -> None:
     seconds = (1.0, 2.0, 3.0)
     for (mu, gravity), angles in known["theta2"].items():
-        found = {}
-        for h in (1e-3, 5e-4):
+        found = []
+        for h in (2e-3, 1e-3, 5e-4):
             solution = solve(build(h, gravity=gravity, mu=mu))
-            found[h] = np.array([solution.sensor("theta2").values[round(s / h), 0] for s in seconds])
-        limit = (4.0 * found[5e-4] - found[1e-3]) / 3.0
-        for s, value, raw, reference_value in zip(seconds, limit, found[5e-4], angles, strict=True):
-            f.row(
-                "R1",
-                f"theta2({s:g} s) [rad], mu = {mu:g}, g = {gravity:g}, h -> 0 from 1e-3 and 5e-4 s",
-                value,
-                reference_value,
-                "The file integrates the differential equation; 1e-4 rad is demanded.",
-                INDEPENDENT,
-                tolerance=1e-4,
-            )
-            if mu == 1.0 and gravity == 9.81:
-                f.row(
-                    "R1",
-                    f"theta2({s:g} s) [rad], mu = {mu:g}, g = {gravity:g}, h = 5e-4 s as computed",
-                    raw,
-                    reference_value,
-                    "The rule leaves (w h)^2/12 x 10 rad per second, which the motion amplifies to 1e-3.",
-                    INDEPENDENT,
-                    tolerance=1e-3,
-                )
+            found.append([solution.sensor("theta2").values[round(s / h), 0] for s in seconds])
+        for s, values, exact_value in zip(seconds, np.transpose(found), angles, strict=True):
+            f.converged("R1", f"theta2({s:g} s) [rad], mu = {mu:g}, g = {gravity:g}, h -> 0", values, exact_value,
+                        INDEPENDENT)  # fmt: skip
         if mu == 1.0 and gravity == 9.81:
             step = solution.steps[0]
             theta2 = exact(step.time, gravity, mu)
-            f.zero(
-                "R1",
-                "theta2(3 s) against the differential equation [rad], h -> 0",
-                limit[-1] - theta2[-1],
-                1e-5,
-                "Richardson's extrapolation leaves an error of fourth order.",
-                INDEPENDENT,
-            )
             f.zero(
                 "R1",
                 "closing error of the ledger, with the drive's work",
@@ -213,24 +207,13 @@ def _angles(f: Findings, known: dict) -> None:
 
 
 def _stall(f: Findings, known: dict) -> None:
-    solution = solve(build(5e-4, gravity=32.2))
-    t = solution.steps[0].time
-    speed = np.linalg.norm(solution.sensor("tip speed").values, axis=1)
-    # third revolution of the first link
-    third = (t >= 4.0 * np.pi / SPEED) & (t <= 6.0 * np.pi / SPEED)
-    at, least = interpolated_extreme(t[third], speed[third])
-    f.row(
-        "R3",
-        "smallest speed of the tip in revolution 3 [m/s], g = 32.2",
-        least,
-        known["stall"][1],
-        "The value was recomputed, to .05 m/s.",
-        RECOMPUTED,
-        tolerance=0.05,
-    )
-    f.row(
-        "R3", "its time [s]", at, known["stall"][0], "The instant was recomputed, to .01 s.", RECOMPUTED, tolerance=0.01
-    )
+    ends = []
+    for h in (2e-3, 1e-3, 5e-4):
+        solution = solve(build(h, gravity=32.2))
+        ends.append(stall(solution.steps[0].time, solution.sensor("theta2").values[:, 0]))
+    names = ("smallest speed of the tip in revolution 3 [m/s], g = 32.2, h -> 0", "its time [s], h -> 0")
+    for name, values, exact_value in zip(names, np.transpose(ends), known["stall"], strict=True):
+        f.converged("R3", name, values, exact_value, INDEPENDENT)
     relative = solution.sensor("theta2").values[:, 0] - solution.sensor("theta1").values[:, 0]
     f.between(
         "R3",
@@ -240,7 +223,8 @@ def _stall(f: Findings, known: dict) -> None:
         20.0,
         "The link must lag beyond half a turn.",
     )
-    tip = solution.sensor("tip").values[third]
+    angle = SPEED * solution.steps[0].time
+    tip = solution.sensor("tip").values[(angle >= 4.0 * np.pi) & (angle <= 6.0 * np.pi)]
     f.figure(
         "Path of the tip in revolution 3, g = 32.2",
         [Curve(tip[:, 0], tip[:, 1], "tip")],
@@ -260,27 +244,27 @@ def _start_up(f: Findings, known: dict) -> None:
         "theta1(1 s) [rad] after the start-up law",
         theta[round(1.0 / h)],
         known["theta1(1 s)"],
-        "The closed form is W (1/2 + 2/pi^2); the step size leaves the rest.",
+        "The closed form is W (1/2 + 2/pi^2); the drive holds at the ends of steps, to round-off.",
         CLOSED_FORM,
-        tolerance=1e-5,
+        tolerance=1e-9,
     )
     f.row(
         "R4",
         "theta1'(1 s) [rad/s]",
         (theta[round(1.0 / h) + 1] - theta[round(1.0 / h)]) / h,
         SPEED,
-        "The closed form is exact; the step size leaves the rest.",
+        "The speed is constant from here on, so that the difference over a step is it; round-off.",
         CLOSED_FORM,
-        tolerance=1e-5,
+        tolerance=1e-9,
     )
     f.row(
         "R4",
         "revolutions of link 1 at 6 s",
         theta[-1] / (2.0 * np.pi),
         known["revolutions at 6 s"],
-        "The closed form has 5 s at constant speed after the start-up.",
+        "The closed form has 5 s at constant speed after the start-up; round-off.",
         CLOSED_FORM,
-        tolerance=5e-5,
+        tolerance=1e-9,
     )
     f.zero(
         "R4",
@@ -304,7 +288,7 @@ def _flexible(f: Findings, known: dict) -> None:
             "transverse": np.abs(np.sum(x * across, axis=1)) / LENGTH,
         }
         for name, values in found.items():
-            paper, low, high = known["deformation"][name]
+            _, low, high = known["deformation"][name]
             label = f"largest {name} deformation of link 1 over its length, 2 elements, {strains} strains"
             if strains == "generalised":
                 f.between(
@@ -316,15 +300,6 @@ def _flexible(f: Findings, known: dict) -> None:
                     "The recomputed values have this range, and three digits.",
                     RECOMPUTED,
                 )
-            f.between(
-                "R5",
-                f"{label}, over the paper's",
-                values.max() / paper,
-                0.7,
-                1.5,
-                "The deformation is sensitive: the drive is near a resonance.",
-                PAPER,
-            )
         curves.append(Curve(step.time, found["transverse"], f"transverse, {strains} strains"))
         f.zero(
             "R5",

@@ -37,6 +37,7 @@ DEVIATIONS = (
 )
 
 LENGTH, LINE_MASS, BENDING = 20.0, 0.2523e-3 * 21.18922, 10.4e6 / 12.0
+ROTARY = 1e-9  # a small rotary inertia per length [lb s^2]
 FORCE = 200.0 + 86.6j
 MASS = 206.0439  # of the plate per area [lb s^2/in^3]
 
@@ -48,7 +49,7 @@ def source(problem: str) -> Kind:
 def build(n: int = 20) -> Model:
     """Return the beam of n elements [lb, in, s] with its force, without steps."""
     model = Model(2, "pinned beam")
-    model.section("bar", "stiffness", EA=1e9, EI=BENDING, GA=np.inf, rhoA=LINE_MASS, rhoI=1e-9)
+    model.section("bar", "stiffness", EA=1e9, EI=BENDING, GA=np.inf, rhoA=LINE_MASS, rhoI=ROTARY)
     model.line("beam", (0.0, 0.0), (LENGTH, 0.0), n)
     model.beams("beam", "beam", "bar")
     model.fix("beam:start", ["x", "y"])
@@ -91,13 +92,18 @@ def reference() -> dict:
 
 def check(f: Findings) -> None:
     known = reference()
-    model = build()
-    model.modes_step(count=4)
-    found = solve(model).steps[-1].summary["frequencies_hz"]
-    for k, text in enumerate(known["beam"]):
-        f.row("B-TEN-CELLS", f"frequency {k + 1} of the beam [Hz]", found[k], float(text),
-              "1e-3: the length, the mass and the stiffness have four digits.", source("11-1"),
-              relative=1e-3)  # fmt: skip
+    meshes = []
+    for n in (10, 20, 40):
+        model = build(n)
+        model.modes_step(count=4)
+        meshes.append(solve(model).steps[-1].summary["frequencies_hz"])
+    for k, (values, text) in enumerate(zip(np.transpose(meshes), known["beam"], strict=True)):
+        what = f"frequency {k + 1} of the beam, h -> 0 [Hz]"
+        wave = (k + 1) * np.pi / LENGTH
+        exact = wave**2 / (2.0 * np.pi) * np.sqrt(BENDING / (LINE_MASS + ROTARY * wave**2))
+        f.converged("B-TEN-CELLS", what, values, exact, CLOSED_FORM, order=4)
+        f.converged("B-TEN-CELLS", f"{what}, as it stands there", values, float(text), source("11-1"), order=4,
+                    error=1e-4, why="half of half a unit of the last digit of .2523e-3, of the mass")  # fmt: skip
     model = build()
     model.harmonic_step(
         np.linspace(30.0, 60.0, 61).tolist(), phases={"push": float(np.degrees(np.angle(FORCE)))}, method="modal",

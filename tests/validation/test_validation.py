@@ -160,6 +160,18 @@ def test_limits_of_meshes_tell_their_own_error():
     assert moved[0] < 1e-14 < moved[1]
 
 
+def test_limits_of_courses_tell_their_own_error():
+    t = np.linspace(0.0, 1.0, 5)
+    runs = [np.sin(t) * (1.0 + 0.3 * h**2 - 0.1 * h**4 + 0.01 * h**6) for h in (0.4, 0.2, 0.1)]
+    findings = Findings()
+    for factor in (1.0, 1.001):
+        findings.converged_course("X1", "a sine", runs, factor * np.sin(t), CLOSED_FORM, scale=0.5)
+    findings.converged_course("X1", "allowed", runs, 1.001 * np.sin(t), CLOSED_FORM, error=2e-3, why="shear")
+    assert [row.passed for row in findings.rows] == [True, False, True]
+    assert findings.rows[1].measured == pytest.approx(2.0 * 1e-3 * np.sin(1.0), rel=0.02)
+    assert findings.rows[-1].reason.endswith("and 0.002: shear")
+
+
 def test_turning_points_between_samples_and_orders():
     t = np.linspace(0.0, 3.0, 61)
     assert abs(turning_time(t, np.sin(t)) - 0.5 * np.pi) < 1e-10
