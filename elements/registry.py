@@ -61,6 +61,9 @@ class ElementType:
     ``linear(par)``  returns whether the forces of all elements with these parameters are linear in displacements and
                      velocities with constant coefficients, at any state; without it they may not be
     ``watches``      limits of validity
+    ``crossed(block, before, after)``  returns the numbers (m,) of the elements whose parts pass through each other
+                     between two states (coordinates, directors); without it none can, or ``pairing`` of the block finds
+                     them
     ``prestress(par, outputs, factor)``  returns parameters with added stresses, a table times a factor, for linear
                      buckling: a table of the job STRESSES with ``stresses`` columns, or of OUTPUT where these are 0
     ``inside(par)``  returns stiffness, mass (n, m, m) and coupling masses (n, m, node dofs) of m unknowns within
@@ -84,6 +87,7 @@ class ElementType:
     angular: bool = False
     prestress: Any = None
     watches: tuple[Watch, ...] = ()
+    crossed: Any = None
     tables: bool = False
     shared: int = 0
     reads: int = 0

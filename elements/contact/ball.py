@@ -39,6 +39,7 @@ from fem_mbs.contract import (
     kernel,
 )
 from fem_mbs.elements.common import clear
+from fem_mbs.elements.contact.crossing import crossed_core
 from fem_mbs.elements.contact.law import APPROACH, DEEPEST, LAW_COLUMNS, decay_force, normal_energy, normal_force
 from fem_mbs.elements.contact.surface import (
     BALL,
@@ -412,7 +413,7 @@ def _kernels(dim, mu, force_of, report_of):
 
 
 def contact_type(
-    name, dimension, columns, gap, quotient, apart, remember, depth, kernels=_kernels, centre=None, **more
+    name, dimension, columns, gap, quotient, apart, remember, depth, crossed, kernels=_kernels, centre=None, **more
 ):  # fmt: skip
     """Return the element type of contact with one kind of surface.
 
@@ -423,6 +424,7 @@ def contact_type(
         apart: ``apart(par, e, hist, p0, p1, work)`` returns whether both gaps are open.
         remember: ``remember(par, e, hist, p, work)`` updates what ``apart`` reads of hist at an accepted state.
         depth: ``depth(par, e, p, work)`` returns the penetration over that at which the force loses its direction.
+        crossed: entry of the type (`fem_mbs.elements.registry.ElementType`).
         kernels: ``kernels(dim, mu, force_of, report_of)`` makes both kernels of the functions of `bodies`.
         centre: names of the columns that say where the centre of the ball is, once per axis; None: an offset of end b.
         more: further entries of the type.
@@ -438,7 +440,7 @@ def contact_type(
     )  # fmt: skip
     mu = len(LAW_COLUMNS) + len(columns)
     force, report = kernels(dimension, mu, *bodies(dimension, mu, gap, quotient, apart, remember, depth))
-    entries = {"ends": 2, "hist": 2, "tables": True} | more
+    entries = {"ends": 2, "hist": 2, "tables": True, "crossed": crossed} | more
     return ElementType(
         name=name,
         dimension=dimension,
@@ -461,6 +463,7 @@ TYPES = {
         gap_apart,
         nothing_kept,
         gap_depth,
+        crossed_core,
         watches=(DEEP,),
     )
     for dimension in (2, 3)

@@ -23,35 +23,38 @@ import numpy as np
 from fem_mbs.elements.contact.surface import CORE, SURFACE
 from fem_mbs.elements.contact.triangles import BALL, mesh_gaps
 
-__all__ = ["crossing", "may_cross"]
+__all__ = ["crossed_core", "crossed_triangles"]
 
-_SURFACES = ("contact2", "contact3", "line_contact2", "line_contact3")
-_TRIANGLES = ("mesh_contact3", "line_mesh_contact3")
 _DEEP = 1.0 / 8.0  # of the way: a gap on it below those of its ends
 _FEWEST, _MOST = 16, 256  # places on the way at which triangles are looked at
 _NEAREST = 60  # halvings of the way until the nearest place: round-off
 
-
-def may_cross(block: Any) -> bool:
-    """Return whether elements of a block are balls on surfaces that they can pass through."""
-    name = block.type.name
-    return name in _TRIANGLES or (name in _SURFACES and bool(_closed(block.par).any()))
+State = tuple[np.ndarray, np.ndarray]
 
 
-def crossing(block: Any, before: tuple[np.ndarray, np.ndarray], after: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    """Return the numbers (m,) of the elements of a block whose ball passes through its surface.
+def crossed_core(block: Any, before: State, after: State) -> np.ndarray:
+    """Return the numbers (m,) of the elements of a block whose ball passes through its plane, sphere, cylinder or box.
 
     Args:
-        block: of a type for which `may_cross` holds.
+        block: of a type of `fem_mbs.elements.contact.ball` or `fem_mbs.elements.contact.line`.
         before, after: coordinates (N,) and directors (rows, width) at both ends of the increment.
     """
+    if not _closed(block.par).any():
+        return np.empty(0, int)
+    p0, p1 = (_centres(block, *state) for state in (before, after))
+    least, g0, g1, turned = _over_core(block.par, p0, p1)
+    return _through(np.linalg.norm(p1 - p0, axis=1), least, g0, g1, turned)
+
+
+def crossed_triangles(block: Any, before: State, after: State) -> np.ndarray:
+    """Return the numbers (m,) of the elements of a block whose ball passes through its triangles, as `crossed_core`."""
     p0, p1 = (_centres(block, *state) for state in (before, after))
     way = np.linalg.norm(p1 - p0, axis=1)
-    if block.type.name in _TRIANGLES:
-        least, g0, g1 = _over_triangles(block.par, p0, p1, way)
-        turned = np.zeros(len(way), bool)
-    else:
-        least, g0, g1, turned = _over_core(block.par, p0, p1)
+    return _through(way, *_over_triangles(block.par, p0, p1, way), np.zeros(len(way), bool))
+
+
+def _through(way: np.ndarray, least: np.ndarray, g0: np.ndarray, g1: np.ndarray, turned: np.ndarray) -> np.ndarray:
+    """Return where a ball passes its surface, from the least gap on the way and the gaps at its ends, (n,) each."""
     free = (g0 >= 0.0) & (g1 >= 0.0)
     below = np.minimum(np.minimum(g0, g1), 0.0) - least
     return np.flatnonzero(((least < 0.0) & (free | turned)) | (below > _DEEP * way))

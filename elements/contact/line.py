@@ -21,6 +21,7 @@ from fem_mbs.compiling.arrays import integers, scratch
 from fem_mbs.contract import TANGENT, inner, kernel
 from fem_mbs.elements.common import clear
 from fem_mbs.elements.contact.ball import FRICTION_COLUMNS, contact_type
+from fem_mbs.elements.contact.crossing import crossed_core, crossed_triangles
 from fem_mbs.elements.contact.surface import (
     DEEP,
     SURFACE_COLUMNS,
@@ -149,13 +150,13 @@ def _kernels(dim, mu, force_of, report_of):
 _LINE = {"kernels": _kernels, "ends": 3}
 TYPES = {
     f"line_contact{dim}": contact_type(
-        f"line_contact{dim}", dim, SURFACE_COLUMNS, gap, gap_rows, gap_apart, nothing_kept, gap_depth, watches=(DEEP,),
-        centre=_CENTRE[dim], **_LINE
+        f"line_contact{dim}", dim, SURFACE_COLUMNS, gap, gap_rows, gap_apart, nothing_kept, gap_depth, crossed_core,
+        watches=(DEEP,), centre=_CENTRE[dim], **_LINE
     )
     for dim in (2, 3)
 } | {
     "line_mesh_contact3": contact_type(
         "line_mesh_contact3", 3, TRIANGLE_COLUMNS, mesh_gap, mesh_quotient, mesh_apart, mesh_remember, mesh_depth,
-        centre=_CENTRE[3], hist=6, shared=TRIANGLE, **_LINE,
+        crossed_triangles, centre=_CENTRE[3], hist=6, shared=TRIANGLE, **_LINE,
     )
 }  # fmt: skip

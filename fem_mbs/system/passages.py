@@ -10,7 +10,7 @@ a cubic equation, if their common point is inside of both (X. Provot, Graphics I
 segment and an end of another one meet at u x w = 0, a quadratic equation.  A rotation of a whole body by less than half
 a turn is not mistaken for a passage: it moves the nodes by an affine map, so the determinant keeps its sign.
 
-Balls on surfaces of bodies have conditions of their own (`fem_mbs.elements.contact.crossing`).
+Types of elements that need no pairing have conditions of their own (`ElementType.crossed`).
 
 Limit: a ball and an axis in space have no such condition, so a ball that passes through an axis is not detected.
 """
@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.elements.contact.crossing import crossing, may_cross
 from fem_mbs.errors import AnalysisError
 from fem_mbs.system.pairing import Pairing
 
@@ -37,7 +36,7 @@ _State = tuple[np.ndarray, np.ndarray]  # coordinates (N,) and directors (rows, 
 
 def may_pass(compiled: Any) -> bool:
     """Return whether a compiled model has parts that may pass through each other in an increment."""
-    return any(block.pairing is not None or may_cross(block) for block in compiled.blocks)
+    return any(block.pairing is not None or block.type.crossed for block in compiled.blocks)
 
 
 def refuse_passages(compiled: Any, before: _State, after: _State, where: str) -> None:
@@ -53,7 +52,7 @@ def refuse_passages(compiled: Any, before: _State, after: _State, where: str) ->
     for block in compiled.blocks:
         pairing: Pairing | None = block.pairing
         if pairing is None:
-            if may_cross(block):
+            if block.type.crossed:
                 _refuse_crossing(block, before, after, compiled.nodes.names, where)
             continue
         moved = np.linalg.norm(Q1[pairing.dofs] - Q0[pairing.dofs], axis=1).max(initial=0.0)
@@ -76,7 +75,7 @@ def refuse_passages(compiled: Any, before: _State, after: _State, where: str) ->
 
 
 def _refuse_crossing(block: Any, before: _State, after: _State, names: Any, where: str) -> None:
-    found = crossing(block, before, after)
+    found = block.type.crossed(block, before, after)
     if not len(found):
         return
     ends = block.nodes[found[0], 1 : block.type.ends]
