@@ -111,6 +111,7 @@ _MOST_SETTLING = 10  # number of iterations after which a step no longer waits f
 _ENOUGH = 0.2  # where a factorisation costs as much as many solutions
 _CHORD = 0.03  # where it costs as much as few
 _QUICK = 1e-3  # where a tangent of these steps did not serve for two iterations (SLOW)
+_UNSOLVED = 1e3  # residual over its tolerance before the last correction, above which round-off does not explain it
 _QUARTER = 2.0  # Cayley vector of a quarter of a turn, 2 tan(pi/4)
 
 
@@ -420,6 +421,11 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
             stalled = stalled and (counter[ITERATION] >= 3 or counter[ITERATION] - counter[FRESH] >= 2)
             rate = norm / last if last > 0.0 else 0.0
             done = met and (floor or stalled)
+            stale = counter[ITERATION] - counter[FRESH] >= 2
+            if done and stale and real[WORST_VALUE] > _UNSOLVED and not settled(system, state):
+                # where constraints prescribe all motion, multipliers still change when the coordinates have converged
+                done = False
+                counter[REFACTOR] = 1
             if real[ETOL] > 0.0 and met and not done and counter[READS] == 0:
                 done, rate = enough(system, state, real, counter, size_x, size_t, norm, last)
             if done:
