@@ -70,6 +70,8 @@ log = logging.getLogger("fem_mbs")
 ROUND_OFF = 2e-15
 #: backward error that is still accepted when refinement stagnates
 ACCEPTED = 1e-13
+#: the same in the units of the matrix, which a poor equilibration would hide
+_OWN_UNITS = 1e-12
 #: |A| |x| / |b| beyond which no digit of x is left: the matrix is singular to working precision
 SINGULAR_GROWTH = 1e15
 #: pivots of an equilibrated matrix below this are round-off
@@ -227,7 +229,7 @@ class _Refined(ABC):
 
     A subclass provides ``_apply(b)`` (solve with the factors) and sets ``_row``, ``_col`` (n,): the equilibrated matrix
     is ``diag(_row) A diag(_col)``, and ``_norm``, the largest row sum of its absolute values (of the first matrix after
-    `reset`: a yardstick that barely changes).
+    `reset`: a yardstick that barely changes); ``_own_norm`` is that of A itself.
     """
 
     name = ""
@@ -237,7 +239,7 @@ class _Refined(ABC):
         self.counts = Counts()
         self._factored = False
         self._row = self._col = np.ones(pattern.n)
-        self._norm = 0.0
+        self._norm = self._own_norm = 0.0
 
     @abstractmethod
     def factor(self, values: np.ndarray) -> None:
@@ -266,11 +268,17 @@ class _Refined(ABC):
         p = self._p
         size = np.abs(p.values) * self._col[p.cols]
         self._norm = float((np.bincount(p.rows, weights=size, minlength=p.n) * self._row).max())
+        self._own_norm = float(np.bincount(p.rows, weights=np.abs(p.values), minlength=p.n).max())
 
     def _error(self, r: np.ndarray, x: np.ndarray, b: np.ndarray) -> float:
         """Return the normwise backward error of the equilibrated system (Rigal & Gaches 1967)."""
         bound = self._norm * float(np.abs(x / self._col).max()) + float(np.abs(b * self._row).max())
         return float(np.abs(r * self._row).max()) / bound if bound > 0.0 else 0.0
+
+    def _own_error(self, r: np.ndarray, x: np.ndarray, b: np.ndarray) -> float:
+        """Return the normwise backward error of the system in its own units."""
+        bound = self._own_norm * float(np.abs(x).max()) + float(np.abs(b).max())
+        return float(np.abs(r).max()) / bound if bound > 0.0 else 0.0
 
     def _grown(self, x: np.ndarray, b: np.ndarray) -> int | None:
         """Return an unknown that is out of all proportion, so that x is a null vector, else None."""
@@ -739,7 +747,11 @@ class CholmodSolver(_Refined):
             rate = error / before
             if not (arrived and rate < 0.5):
                 break
-        return x if error <= max(ACCEPTED, tolerance) and self._grown(x, b) is None else None
+        if error > max(ACCEPTED, tolerance) or self._grown(x, b) is not None:
+            return None
+        # Scales that do not suit the matrix, as where entries between multipliers exceed those that the stiffness gives,
+        # hide errors of single rows.
+        return x if self._own_error(r, x, b) <= max(_OWN_UNITS, tolerance) else None
 
     def _gmres(self, x: np.ndarray, r: np.ndarray, steps: int, reduction: float) -> tuple[np.ndarray, int, bool]:
         """Do one cycle of flexible GMRES in equilibrated variables; return the new x, the steps taken, and whether

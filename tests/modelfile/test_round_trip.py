@@ -44,6 +44,7 @@ WITH_MESHES = {
     "timoshenko_1959_plates_and_shells",
     "timoshenko_1970_curved_bar",
     "herting_1978_truss_synthesis",
+    "hertz_1882_half_space",
     "hutton_smith_1993_telescope",
     "macneal_harder_1985_shells",
     "nafems_1990_axisymmetric_vibration",
