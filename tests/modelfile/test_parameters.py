@@ -198,7 +198,11 @@ def test_calls_in_python(tmp_path):
     write_model(model, tmp_path / "m.toml")
     assert 'w = "L/10 + 0.05"' in (tmp_path / "m.toml").read_text(encoding="utf-8")
     assert load_model(tmp_path / "m.toml").specifications == model.specifications
-    for name, value, message in (("L", 1.0, "already"), ("x", 1.0, "coordinate"), ("q", "2*z", 'no parameter is called "z"')):
+    for name, value, message in (
+        ("L", 1.0, "already"),
+        ("x", 1.0, "coordinate"),
+        ("q", "2*z", 'no parameter is called "z"'),
+    ):
         with pytest.raises(ModelError, match=message):
             model.parameter(name, value)
 
