@@ -135,7 +135,7 @@ class Stage:
             if scene.flat:
                 colours = figure.colorbar(self._scale, cax=axes.inset_axes((1.03, 0.0, 0.025, 1.0)))
             else:
-                colours = figure.colorbar(self._scale, ax=axes, shrink=0.7, aspect=26, pad=0.12)
+                colours = figure.colorbar(self._scale, ax=axes, shrink=0.7, aspect=26, pad=0.12, panchor=False)
             name_bar(colours, text, self._units)
             colours.outline.set_visible(False)
         if not scene.flat and not self._bare:

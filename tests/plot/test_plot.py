@@ -448,6 +448,29 @@ def test_shapes_of_a_part_beside_a_colour_bar_stand_in_the_middle_of_their_panel
     assert bar.get_position().x0 > panels[-1].get_position().x1
 
 
+def test_a_shape_that_twists_and_bends_is_drawn_without_waves(tmp_path):
+    """A beam along x moves by w(x) and twists by more than 1 rad: its line is w, as without the twist."""
+    x = np.linspace(0.0, 1.0, 6)
+    nodes = np.column_stack((x, np.zeros((6, 2))))
+    block = {"name": "beam", "type": "exact_beam3", "connectivity": [[k, k + 1] for k in range(5)]}
+    header = {"title": "t", "version": "0", "dimension": 3, "nodes": nodes, "blocks": [block]}
+    writer = ResultsWriter(tmp_path / "r", header)
+    writer.begin_step("modes", "modes", {})
+    u = np.zeros((1, 6, 3))
+    u[0, :, 2] = 0.1 * x**2
+    theta = np.column_stack((1.5 * x, -0.2 * x, np.zeros(6)))  # linear increments: twist, and -dw/dx about y
+    angle = np.linalg.norm(theta, axis=1, keepdims=True)
+    turn = np.divide(2.0 * np.arctan(0.5 * angle) * theta, angle, out=np.zeros_like(theta), where=angle > 0.0)
+    columns = {"time": [1.0], "displacement": u, "rotation": turn[None]}
+    writer.append({"time": [1.0]}, columns)
+    writer.end_step({"frequencies_hz": [1.0]})
+    writer.close()
+    results = Results.open(tmp_path / "r")
+    ((_, points, _),) = Scene(results, results.steps[0]).curves(0)
+    np.testing.assert_allclose(points[..., 1], 0.0, atol=1e-9)
+    np.testing.assert_allclose(points[..., 2], 0.1 * points[..., 0] ** 2, atol=1e-6)  # frames have single precision
+
+
 def test_labels_of_a_tall_model_in_space_are_not_cut(tmp_path):
     nodes = np.array([[0.0, 0.0, 0.0], [0.0, 0.1, 3.4], [3.0, 0.0, 4.2]])
     block = {"name": "mast", "type": "truss", "connectivity": [[0, 1], [1, 2]]}
