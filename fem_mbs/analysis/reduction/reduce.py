@@ -432,7 +432,7 @@ def _free_modes(K, M, places, modes, cutoff, check, participation) -> tuple[Free
         return found, following, shares
     keep = shares >= participation
     lost = found.vectors[:, ~keep]
-    # what the modes left out do at rest goes into the attachment modes
+    # the static share of the omitted modes goes into the attachment modes
     attachments = found.attachments + (lost / found.values[~keep]) @ (lost.T @ found.forces)
     flexibility = found.forces.T @ attachments
     values = found.values[~keep]

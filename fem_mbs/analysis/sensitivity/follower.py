@@ -42,7 +42,8 @@ _FAST = 0.2  # contraction, above which they do
 
 #: Largest change of an equilibrium over the one that is wanted in differences, beyond which it is differentiated anew.
 _WIDE = 1.5
-_STATE = ("dQ", "dD", "dV", "dDD", "dpast", "dreaction", "dwork")  # what differentiating an equilibrium sets
+#: Derivatives that the differentiation of an equilibrium sets.
+_STATE = ("dQ", "dD", "dV", "dDD", "dpast", "dreaction", "dwork")
 
 _OTHER = 1e-8  # change of the residual with other histories over the largest element force, that is none
 

@@ -378,7 +378,7 @@ def _participation(linear: Linearised, vectors: np.ndarray, inside: Inside | Non
         M = inside.mass_of_all(linear)
         found = participation(M, np.vstack((vectors, others)), np.vstack((directions, rest)))
     elif linear.eliminated and not linear.elimination.dependent.size:
-        free = linear.elimination.free  # what moves is all there is: its mass matrix is there already
+        free = linear.elimination.free  # no dependent unknowns: the mass matrix of the free ones serves
         found = participation(linear.mass, vectors[free], directions[free])
     else:
         found = participation(linear.mass_matrix, vectors, directions)

@@ -456,7 +456,7 @@ class MovingPart(Declaration):
         shapes, squares = _chosen_shapes(owner, part, self.reference)
         shapes, squares = _chosen(building, owner, shapes, squares, self.modes, self.cutoff)
         body = part.transformed(shapes, np.zeros((shapes.shape[1], 0)))
-        if not np.isfinite(squares).all():  # what rounding leaves of the mass of a shape without would be a frequency
+        if not np.isfinite(squares).all():  # a shape without mass, whose rounding would give a frequency
             heavy = shapes * np.isfinite(squares)
             body = replace(body, mass=heavy.T @ part.mass @ heavy, moments=part.moments.transformed(heavy))
         n = body.size
