@@ -121,7 +121,7 @@ class Options(Supported):
         unit="Hz",
     )
     band: Any = key(
-        RISING, "[low, high]: all modes between them, proved to be all, whatever `count` says", None, unit="Hz"
+        RISING, "[low, high]: all modes between them, proved to be complete; `count` does not matter", None, unit="Hz"
     )
     within: Any = key(
         RATE_RANGE,

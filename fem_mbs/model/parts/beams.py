@@ -518,7 +518,7 @@ class Beam(Declaration):
         '"exact" (the geometrically exact beam: Reissner, Simo), "generalised" (Besseling, Meijaard), "natural" or '
         '"corotational" (rotations against the chord)',
         None,
-        shows='"exact"; "natural" with a `rule` of theirs',
+        shows='"exact"; "natural" where `rule` is given',
     )
     rule: str = key(
         TEXT,

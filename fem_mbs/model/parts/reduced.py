@@ -526,7 +526,7 @@ class PartLoad(Declaration):
     load: str | Sequence[str] = key(
         WORDS, "name of a load in the part's own model or deck, or a list of them, which act together"
     )
-    function: Any = key(FUNCTION, "factor on what it is there per unit of its function", None, shows="1.0")
+    function: Any = key(FUNCTION, "factor on the load of the part per unit of its own function", None, shows="1.0")
     follower: bool = key(FLAG, "its forces turn with the part; false: they keep their directions at the start", True)
     factor: float = key(NUMBER, "times this", 1.0)
 
