@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from fem_mbs.display import report_by, save_by, show_by
 
-if TYPE_CHECKING:  # what `__getattr__` below loads, for type checkers and editors
+if TYPE_CHECKING:  # the names that `__getattr__` below loads, for type checkers and editors
     __version__: str
     from fem_mbs.analysis.components.modification import Modification
     from fem_mbs.analysis.components.synthesis import assemble_components

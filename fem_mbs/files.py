@@ -35,7 +35,7 @@ HDF5_FORM: dict[str, Any] = {"libver": ("v110", "v110")}
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # disk, quota, limit of the process or of the file system
 _LONGEST = 80  # characters of a name that go into a file name; most systems limit a file name to 255 bytes
 _HDF5 = b"\x89HDF\r\n\x1a\n"
-_SECONDS, _RATE = 15.0, 5e6  # that a file may take to be read in a child: at least, and bytes in a second
+_SECONDS, _RATE = 15.0, 5e6  # time limit for reading a file in a child process: least [s], and bytes per second
 
 
 def file_word(name: str) -> str:

@@ -203,7 +203,7 @@ def bodies(dim, mu, gap, quotient, apart, remember, depth):
         )
         if N == 0:
             return
-        # what the rule adds presses no friction, so that it always takes energy
+        # the force added by the rule presses no friction, so that it always dissipates
         more, more_by_y = decay_force(ctl, par, e, tail, hist, y0, y0 - ds)
         pushes = 1.0 if N + more > 0 else 0.0
         for i in range(m):

@@ -310,7 +310,7 @@ def _kernels(dim, signs, tail, count, apart, terms, places, lines, inside, part,
                 for i in range(6):
                     rate += gy[i] * (rates[1, i] if one_state else dI[i] / ctl[H])
                 N, _, by_y, by_rate = normal_force(ctl, par, e, tail, hist, y0, y1 if one_state else y0 + dy, rate, 0.0)
-                # what the rule adds presses no friction, so that it always takes energy
+                # the force added by the rule presses no friction, so that it always dissipates
                 pure, pure_by_y, pure_by_rate = N, by_y if one_state else by_y + by_rate / ctl[H], by_rate
                 more, more_by_y = decay_force(ctl, par, e, tail, hist, y0, y0 + dy)
                 N += more

@@ -280,7 +280,7 @@ def _quad(xy, section, shear, drilling):
         _add(S[:, 9:, 9:], w, _quad_shear(xy, _GAUSS[q]), shear)
     parameters = np.linalg.solve(H[:, :10, :10], G[:, :10])
     assumed = np.swapaxes(G[:, :10], 1, 2) @ parameters
-    # what the last one adds is no more than bending would be, since on curved surfaces its strain is not that of bulges
+    # the last one adds no more than bending would, since on curved surfaces its strain is not that of bulges
     bending = 12.0 * np.trace(section[:, 3:, 3:], axis1=1, axis2=2)
     share = bending / (bending + area * np.trace(section[:, :3, :3], axis1=1, axis2=2))
     whole = np.swapaxes(G, 1, 2) @ np.linalg.solve(H, G)

@@ -255,7 +255,7 @@ def fill_slips(w, par, e, m, z, presses, S, W, G, work):
     if m > 0 and presses:
         slips_of_deflections(w, par, e, SLIP_LAW, S[LOAD], work, S[SLIPS : SLIPS + 2])
     sign = _transport(w, par, e, m, presses, S)
-    # what the slips come from: -V_sx, -(V_sy + |V_r| k sin g)
+    # sliding speeds of the slips: -V_sx, -(V_sy + |V_r| k sin g)
     apply(w, -S[SLIDING, 0], -1.0, S[SLIDING], G[0])
     apply(w, -S[SLIDING_Y, 0], -1.0, S[SLIDING_Y], G[1])
     add_product(w, -sign * par[e, CAMBER], S[ROLLING_SPEED], S[CAMBER_SINE], G[1])

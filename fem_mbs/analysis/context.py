@@ -288,7 +288,11 @@ def make_context(
         linear = all(kind.linear for kind in kinds)  # others are refused where processes share the elements out
         compiled = model.compile(stepping=not linear, sharing=backend_named(backend).sharing if linear else None)
     if not kinds:
-        raise ModelError("it has no steps", owner=Owner("Model"), remedy="add one; to reduce a part takes none")
+        raise ModelError(
+            "it has no steps",
+            owner=Owner("Model"),
+            remedy="add one, such as a transient step; only fem-mbs reduce needs none",
+        )
     plan = tuple(
         kind.plan(i, step.name, step.options) for i, (kind, step) in enumerate(zip(kinds, model.steps, strict=True))
     )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["EigenvaluePath"]
 
 _SPARE = 2  # modes beyond those wanted that may go on
-_GROWS = 2.0  # what growth counts beside likeness, which is at most one
+_GROWS = 2.0  # weight of growth beside similarity, which is at most one
 
 
 class Wanted(Selection, Protocol):

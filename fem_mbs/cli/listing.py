@@ -14,7 +14,6 @@ from fem_mbs.errors import ModelError, Owner
 
 __all__ = ["overview", "topic"]
 
-_NAME = 20  # width of the names in the lines
 _WIDTH = 110
 _LINES = 3  # of names of a topic in the overview
 
@@ -38,8 +37,7 @@ def _topics() -> dict[str, list[str]]:
 
 def _name(line: str) -> str:
     """Return the name of an entry."""
-    own = line[2:]
-    return own[:_NAME].strip() if own[_NAME : _NAME + 1] in (" ", "") else own.split(" ")[0]
+    return line[2:].partition("  ")[0]
 
 
 def _words(topics: dict[str, list[str]]) -> str:
@@ -59,7 +57,7 @@ def overview() -> Iterator[str]:
         yield from (f"  {line}" for line in names[:_LINES])
         if len(names) > _LINES:
             yield f"  ... and more: fem-mbs list {title.split()[0]}"
-    yield "fem-mbs list TOPIC tells more of one, fem-mbs list all of all:"
+    yield "fem-mbs list TOPIC describes the entries of a topic, fem-mbs list all those of all topics:"
     yield from (f"  {line}" for line in textwrap.wrap(_words(topics), _WIDTH))
 
 
@@ -82,7 +80,7 @@ def topic(word: str) -> Iterator[str]:
         yield f"{title}:" if entries else title
         yield from entries
         if title == "linear solvers":
-            yield f"  {'on this machine':{_NAME}} {_cholmod()}"
+            yield f"  on this machine: {_cholmod()}"
 
 
 def _cholmod() -> str:

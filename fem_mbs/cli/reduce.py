@@ -68,7 +68,7 @@ def check_new(target: Path, source: str | None = None) -> None:
     if source is not None and not target.is_symlink():
         from fem_mbs.parts.formats import read_part
 
-        # what cannot be read is not ours
+        # a file that cannot be read is another program's
         with contextlib.suppress(FemMbsError):
             if read_part(target).info.get(_SOURCE) == source:
                 return

@@ -253,7 +253,7 @@ class _Pool:
 def work(folder: str) -> None:
     """Compile the kernels whose names come on the input, and answer each with its name."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what anything prints is no answer
+    os.dup2(2, 1)  # prints of libraries must not mix with answers
     for line in sys.stdin:
         name = line.strip()
         module = name.partition(":")[0]

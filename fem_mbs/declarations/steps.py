@@ -105,7 +105,7 @@ class StepKind:
     notes: ClassVar[str] = ""
 
     # properties of a kind
-    noun: ClassVar[str] = "analysis"  # what it is called in a sentence
+    noun: ClassVar[str] = "analysis"  # its name in sentences
     passes_time: ClassVar[bool] = False  # time steps, each of which is a state
     linear: ClassVar[bool] = False  # small motions about the state, which stays as it is
     equilibrium: ClassVar[bool] = False  # it finds one, so that loads or supports must hold the model
@@ -120,7 +120,7 @@ class StepKind:
     recorded: ClassVar[str] = ""  # type in the results, if it is not the name
     path: ClassVar[bool] = False  # rows may be points of a path over a load factor
     shapes: ClassVar[str] = ""  # its frames: "real" or "complex" shapes, or "vibration" of their own size
-    axis: ClassVar[str] = "Parameter [-]"  # what its rows and frames go by
+    axis: ClassVar[str] = "Parameter [-]"  # label of the abscissa of its rows and frames
     #: Names that `quantities` may yield: "#" a number from 1, "*" any text, "{column}" a column of a sensor, "{event}"
     #: an event of the model.
     quantity_names: ClassVar[tuple[str, ...]] = ()

@@ -189,7 +189,7 @@ class Parameters:
             expression = compile_expression(text, found or VARIABLES[:1])
         except ModelError as error:
             where = f" at {error.owner.part}" if error.owner.part else ""
-            raise ValueError(f"is no expression of parameters{where}: {error.text}") from None
+            raise ValueError(f"this is no valid expression of parameters{where}: {error.text}") from None
         result = float(expression(*(values or [0.0])))
         if not math.isfinite(result) or abs(result) >= MAX_NUMBER:
             told = ", ".join(f"{name} = {value:g}" for name, value in zip(found, values, strict=True))
@@ -199,4 +199,4 @@ class Parameters:
     def _unknown(self, name: str) -> str:
         close = difflib.get_close_matches(name, [*self._given, *FUNCTIONS, *CONSTANTS], n=1)
         known = f"there are {', '.join(self._given)}" if self._given else "there are none; write a number"
-        return f'is no number, and "{name}" no parameter; ' + (f'did you mean "{close[0]}"?' if close else known)
+        return f'no parameter is called "{name}"; ' + (f'did you mean "{close[0]}"?' if close else known)

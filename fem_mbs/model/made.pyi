@@ -2196,9 +2196,9 @@ class MadeCalls:
             stiffness: diagonal or matrix over displacements and rotations, 6 or 6x6, in the plane 3 or 3x3 (x, y,
                 rotation) [N/m, N/rad, N m/rad] (default none); n diagonal entries or (n, n), symmetric, positive
                 semidefinite; n = 6, displacements then rotations [N/m, N/rad, N m/rad]; in the plane 3: x, y, rotation.
-            damping: likewise, over their rates [N s/m, N s/rad, N m s/rad] (default none); n diagonal entries or (n,
-                n), symmetric, positive semidefinite; n = 6, displacements then rotations [N/m, N/rad, N m/rad]; in the
-                plane 3: x, y, rotation.
+            damping: damping coefficients in the same form, over the rates of displacements and rotations [N s/m, N
+                s/rad, N m s/rad] (default none); n diagonal entries or (n, n), symmetric, positive semidefinite; n = 6,
+                displacements then rotations [N/m, N/rad, N m/rad]; in the plane 3: x, y, rotation.
             point: where both frames are, in global coordinates of the start; or point_a and point_b; None: the nodes.
                 [m]
             point_a: where on a [m] (default point)
@@ -2239,9 +2239,9 @@ class MadeCalls:
                 list of these (default none); a number (the same in all directions), 2 (both directions), 4 (row by row)
                 or (2, 2) [N/m], [N s/m]; the force on the housing is stiffness times displacement plus damping times
                 rate.
-            damping: likewise [N s/m] (default none); a number (the same in all directions), 2 (both directions), 4 (row
-                by row) or (2, 2) [N/m], [N s/m]; the force on the housing is stiffness times displacement plus damping
-                times rate.
+            damping: damping coefficients in the same form [N s/m] (default none); a number (the same in all
+                directions), 2 (both directions), 4 (row by row) or (2, 2) [N/m], [N s/m]; the force on the housing is
+                stiffness times displacement plus damping times rate.
             axis: in space, about which the speed counts.
             direction: the first of the two directions across, made perpendicular to the axis; None: y for an axis along
                 x, z for y, x for z, in between the next one after the nearest.  The second is axis x first; in the
@@ -2402,7 +2402,7 @@ class MadeCalls:
             part: a reduced part of this model, reduced with the load in its model.
             load: its name there (``part.load_moments``; loads that shared a function have one name, joined by " + "),
                 or several, which then act together.
-            function: factor on what it is there per unit of its function (default 1.0)
+            function: factor on the load of the part per unit of its own function (default 1.0)
             follower: forces turn with the part's frame, as pressures do; else they keep the directions that they have
                 in the part's placement at the start.  Neither turns with its deformation.  Heat always turns with the
                 part.
@@ -3557,8 +3557,8 @@ class MadeCalls:
             name: of the step, in messages and results (default "transient")
             duration: of the step [s]
             h: time step [s]; the duration is a whole number of them
-            rule: how a step is made; the list below tells the rules apart: "midpoint", "decaying", "generalised-alpha",
-                "hht", "newmark", "explicit", "hamiltonian" (default "midpoint")
+            rule: integration rule, one of the list below: "midpoint", "decaying", "generalised-alpha", "hht",
+                "newmark", "explicit", "hamiltonian" (default "midpoint")
             frames: states kept for pictures and ParaView, evenly spread; 0: none (default 100)
             restarts: points from which `fem-mbs run --restart` can continue, evenly spread, kept in the results; not
                 given: 20 while the run goes on, for a run into a folder that is interrupted (none with events or
@@ -3835,8 +3835,8 @@ class MadeCalls:
             h: time step [s]; the duration is a whole number of them
             alpha: of `rule = "hht"`: -1/3 (most damping) to 0 (none); half of the default of a transient, -0.1, since
                 eliminated constraints have no oscillating multipliers that it must damp (default -0.05)
-            rule: how a step is made; the list below tells the rules apart: "midpoint", "newmark", "hht",
-                "generalised-alpha" (default "midpoint")
+            rule: integration rule, one of the list below: "midpoint", "newmark", "hht", "generalised-alpha" (default
+                "midpoint")
             loads: "all", or a list of loads (and "gravity"): they act in addition to what the state carries (default
                 "all")
             time: at which it starts and functions are taken, else the present time [s]
@@ -3887,7 +3887,7 @@ class MadeCalls:
             count: of modes (default 10)
             without: names of `[[equation]]` and `[[tie]]` that do not act in this step (default none)
             near: frequency that the modes are to be nearest to, by the squares of frequencies, else the lowest [Hz]
-            band: [low, high]: all modes between them, proved to be all, whatever `count` says [Hz]
+            band: [low, high]: all modes between them, proved to be complete [Hz]; `count` does not matter
             within: [low, high]: of the modes found only those between them are kept [Hz]; `left_out` of the summary
                 counts the others
             check: "probe" (look from another start for what was missed), "inertia" (count them by a factorisation) or

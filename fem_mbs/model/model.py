@@ -83,7 +83,7 @@ class Model(MadeCalls, Shown):
         self._dimension = dimension
         self._building: Building | None = None
         self._shares = False  # its building has lists and tables in common with that of a copy
-        #: what the building was made by, in this order
+        #: the declarations from which the building was made, in this order
         self._made_by: list[Callable[[Building], Any]] = []
         self.specifications: list[Declaration] = []
         #: keys at the top of a model file that had expressions of parameters, as they stood there

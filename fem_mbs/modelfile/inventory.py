@@ -32,56 +32,57 @@ _SOLVERS = {"cholmod": "scikit-sparse", "superlu": "scipy"}
 
 def inventory() -> Iterator[str]:
     """Yield the names of all available types without compiling any."""
-    yield "elements (block kernels):"
-    for name in element_types():
-        kind = element_type(name)
-        about = (inspect.getmodule(inspect.unwrap(kind.force.py_func)).__doc__ or "").strip()
-        sizes = _counted(kind.ends, "node") + (
-            f", {_counted(kind.multipliers, 'multiplier')}" if kind.multipliers else ""
-        )
-        yield f"  {name:20} {sizes:24} {re.split('[:.]', about)[0]}"
-    yield "joints:"
-    for name, joint in JOINT_KINDS.items():
-        yield f"  {name:20} {joint.text}"
+    for title, rows in _topics():
+        yield f"{title}:"
+        width = max(len(name) for name, _ in rows)
+        yield from (f"  {name:{width}}  {text}" for name, text in rows)
+    yield "results: HDF5, XDMF and VTU (ParaView), CSV, JSON; figures PNG, PDF, SVG; animations GIF, MP4"
+
+
+def _topics() -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """Yield each title with names and texts of its entries."""
+    yield "elements (block kernels)", [(name, _about_element(name)) for name in element_types()]
+    yield "joints", [(name, joint.text) for name, joint in JOINT_KINDS.items()]
     for title, table in (
         ("sections and their dimensions", {**SECTION_SHAPES, **COMPUTED_SHAPES}),
         ("functions of time and their parameters", FUNCTION_KINDS),
         ("sensors and their options", {name: kind.own_keys() for name, kind in sensor_kinds().items()}),
+        ("steps and their options", {name: kind.Options.keys() for name, kind in step_kinds().items()}),
     ):
-        yield f"{title}:"
-        for name, keys in table.items():
-            yield f"  {name:20} {', '.join(keys)}"
-    yield "steps and their options:"
-    for name, kind_of_step in step_kinds().items():
-        yield f"  {name:20} {', '.join(kind_of_step.Options.keys())}"
-    yield "parameters of components (fem-mbs modify):"
-    for name, (_, stiffness, mass) in KINDS.items():
-        acts = [word for word, share in (("stiffness", stiffness), ("mass", mass)) if share]
-        yield f"  {name:20} proportional to {' and '.join(acts)}"
-    yield f"  {'KEY of a section':20} elements of the group are made anew"
-    yield "fields of solid and plane parts in results:"
-    for name, text in FIELDS.items():
-        yield f"  {name:20} {text}"
-    yield "integration rules:"
-    for name, rule in RULES.items():
-        yield f"  {name:20} {rule.text}"
-    yield "reductions of parts (fem-mbs reduce):"
-    for name, text in METHODS.items():
-        yield f"  {name:20} {text}"
-    yield "files of reduced parts (fem-mbs reduce, convert):"
-    for title, names in PART_FORMATS.items():
-        yield f"  {' '.join(names):20} {title}"
-    yield "linear solvers:"
-    yield f"  {'banded':20} inside the compiled step, for narrow models"
-    for name in solver_names():
-        yield f"  {name:20} {_SOLVERS[name]}"
-    yield "decks:"
-    for deck in DECK_FORMATS:
-        yield f"  {' '.join(deck.suffixes):20} {deck.name}: {deck.text}"
-    yield "mesh formats:"
-    for form in MESH_FORMATS:
-        yield f"  {' '.join(form.suffixes):20} {form.name}: {form.text}"
-    yield "results: HDF5, XDMF and VTU (ParaView), CSV, JSON; figures PNG, PDF, SVG; animations GIF, MP4"
+        yield title, [(name, ", ".join(keys)) for name, keys in table.items()]
+    acts = {
+        name: [word for word, share in (("stiffness", stiffness), ("mass", mass)) if share]
+        for name, (_, stiffness, mass) in KINDS.items()
+    }
+    yield (
+        "parameters of components (fem-mbs modify)",
+        [
+            *((name, f"proportional to {' and '.join(words)}") for name, words in acts.items()),
+            ("KEY of a section", "elements of the group are made anew"),
+        ],
+    )
+    yield "fields of solid and plane parts in results", list(FIELDS.items())
+    yield "integration rules", [(name, rule.text) for name, rule in RULES.items()]
+    yield "reductions of parts (fem-mbs reduce)", list(METHODS.items())
+    files = [(" ".join(names), title) for title, names in PART_FORMATS.items()]
+    yield "files of reduced parts (fem-mbs reduce, convert)", files
+    yield (
+        "linear solvers",
+        [
+            ("banded", "inside the compiled step, for narrow models"),
+            *((name, _SOLVERS[name]) for name in solver_names()),
+        ],
+    )
+    yield "decks", [(" ".join(deck.suffixes), f"{deck.name}: {deck.text}") for deck in DECK_FORMATS]
+    yield "mesh formats", [(" ".join(form.suffixes), f"{form.name}: {form.text}") for form in MESH_FORMATS]
+
+
+def _about_element(name: str) -> str:
+    """Return numbers of nodes and multipliers of an element type, and the title of its module."""
+    kind = element_type(name)
+    about = (inspect.getmodule(inspect.unwrap(kind.force.py_func)).__doc__ or "").strip()
+    sizes = _counted(kind.ends, "node") + (f", {_counted(kind.multipliers, 'multiplier')}" if kind.multipliers else "")
+    return f"{sizes:24} {re.split('[:.]', about)[0]}"
 
 
 def _counted(n: int, what: str) -> str:

@@ -341,7 +341,7 @@ def _function_from(spec: Any, folder: Path, depth: int = 0) -> Any:
     return own
 
 
-_MOST_KEYS = 40  # that a message names
+_MOST_KEYS = 40  # in one message
 
 
 def _unknown(name: str, known: list[str]) -> tuple[str, str]:

@@ -307,7 +307,8 @@ def _free_motions(mesh: Mesh, blocks: list[CellBlock], sheets: list[str], kind: 
     fixed = np.zeros(len(mesh.points), bool)
     if held is not None:
         fixed[mesh.nodes_of(held.removeprefix("part:"))] = True
-    least, every = {"solid": (2, 6), "plane": (1, 3), "shell": (0, 6)}[kind]  # what must be held, and motions without
+    # fewest held components, and rigid-body motions
+    least, every = {"solid": (2, 6), "plane": (1, 3), "shell": (0, 6)}[kind]
     n, total = len(mesh.points), 0
     solid = np.zeros(n, bool)
     for body in _bodies(n, [b.cells for b in blocks]):

@@ -17,7 +17,7 @@ from fem_mbs.plot.axes import name_bar
 from fem_mbs.plot.scene import find_quantity, time_label
 from fem_mbs.plot.stage import Stage
 from fem_mbs.plot.style import make_figure, save_figure, style
-from fem_mbs.results.modes.shapes import has_shapes
+from fem_mbs.results.modes.shapes import amplitudes, has_shapes, largest_phase
 from fem_mbs.results.reader import Results, Step
 from fem_mbs.units import Units, split_unit
 
@@ -35,17 +35,37 @@ _LATER = "#9cc3e0"  # of a complex shape a quarter of a period later
 
 
 def shape_pages(step: Step) -> int:
-    """Return the number of pages that the shapes of a step fill, rigid-body motions left out where there are others."""
+    """Return the number of pages that the shapes of a step fill, rigid-body motions left out where there are others.
+
+    Vibrations at the frequencies of a response, which are alike, have one page.
+    """
     count = len(step.frame_times)
+    if _vibrates(step):
+        return min(count, 1)
     first = rigid_shapes(step)
     return min(-(-(count - first if count > first else count) // _SHAPES), _MOST_PAGES)
+
+
+def _vibrates(step: Step) -> bool:
+    """Return whether the shapes of a step are those of a harmonic response."""
+    return recorded_kind(step.type).shapes == "vibration"
+
+
+def _resonances(results: Results, step: Step, most: int) -> list[int]:
+    """Return the numbers of at most ``most`` frames of a harmonic response, ascending: at the largest peaks of the
+    displacement."""
+    sizes = np.array([amplitudes(results, step, k).max(initial=0.0) for k in range(len(step.frame_times))])
+    beside = np.pad(sizes, 1, constant_values=-np.inf)
+    peaks = np.flatnonzero((sizes >= beside[:-2]) & (sizes > beside[2:]))
+    return sorted(peaks[np.argsort(-sizes[peaks], kind="stable")][:most].tolist())
 
 
 def plot_shapes(results: Results, step: int, path: str | Path, most: int | None = None, page: int = 0) -> Path:
     """Draw shapes of a modal or buckling step beside each other, each over the state that it belongs to.
 
     Solid and plane parts are coloured by the size of the displacement, of which the largest is one in every shape. Of
-    complex modes lines are drawn at phase 0 and, lighter, a quarter of a period later, with the orbits of nodes.
+    complex modes lines are drawn at phase 0 and, lighter, a quarter of a period later, with the orbits of nodes. Of a
+    harmonic response the vibrations at its largest peaks are drawn.
 
     Args:
         results: of a run.
@@ -60,6 +80,8 @@ def plot_shapes(results: Results, step: int, path: str | Path, most: int | None 
     low = rigid_shapes(item)
     first = (low if count > low else 0) + page * most
     chosen = list(range(first, min(count, first + most)))
+    if _vibrates(item):
+        chosen = _resonances(results, item, most) if page == 0 else []
     if not chosen:
         raise ResultsError(f'Figure: step "{item.name}" has no shapes for page {page + 1}')
     columns = 2 if len(chosen) in (2, 4) else min(len(chosen), 3)
@@ -67,8 +89,11 @@ def plot_shapes(results: Results, step: int, path: str | Path, most: int | None 
     with style(results):
         figure = make_figure(3.6 * columns, 3.3 * rows)
         left = count - low - _MOST_PAGES * most if page == _MOST_PAGES - 1 else 0
-        if left > 0:
-            figure.supxlabel(f"and {left} more shapes", x=0.98, ha="right", fontsize=8.5)
+        more = f"and {left} more shapes" if left > 0 else ""
+        if _vibrates(item) and count > len(chosen):
+            more = f"{len(chosen)} of {count} vibrations, at the largest peaks"
+        if more:
+            figure.supxlabel(more, x=0.98, ha="right", fontsize=8.5)
         stage = Stage(results, item)
         stage.scene.swings = stage.scene.complex
         if not stage.scene.flat:  # no empty paper beside long parts
@@ -92,6 +117,8 @@ def plot_shapes(results: Results, step: int, path: str | Path, most: int | None 
                 stage.draw_frame(frame, _LATER)
                 stage.scene.magnify(1.0)
                 stage.draw_orbits(frame)
+            elif stage.scene.complex:
+                stage.scene.magnify(1.0, largest_phase(item, frame))
             stage.draw_frame(frame)
             stage.draw_symbols(frame, loads=False)
         if stage.scale is not None:

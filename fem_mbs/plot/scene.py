@@ -331,6 +331,14 @@ def quantity_names(results: Results, step: Step) -> list[str]:
     return [*_nodal_quantities(results, step), *(split_unit(key)[0] for key in _element_quantities(results, step))]
 
 
+def _cayley_vectors(turn: np.ndarray) -> np.ndarray:
+    """Return the Cayley vectors 2 tan(phi/2) e of rotation vectors phi e (n, 3), the linear increments of rotations in
+    a shape (`fem_mbs.system.states.moved`)."""
+    angle = np.linalg.norm(turn, axis=1, keepdims=True)
+    safe = np.where(angle > 0.0, angle, 1.0)
+    return np.where(angle > 0.0, 2.0 * np.tan(0.5 * angle) / safe, 1.0) * turn
+
+
 class Scene:
     """Positions and curves of a model at the frames of one step.
 
@@ -355,7 +363,8 @@ class Scene:
         self.followed: int | None = None
         self.swings = False  # whether shapes are shown in all their phases
         self.complex = is_complex(step)
-        self._about = state_of_shapes(results, step) if has_shapes(step) else None
+        self._shapes = has_shapes(step)
+        self._about = state_of_shapes(results, step) if self._shapes else None
         self.points = [block for block in results.header["blocks"] if block["connectivity"].shape[1] == 1]
         self.bodies: list[dict[str, Any]] = results.header["bodies"]
         self.discs: list[dict[str, Any]] = results.header.get("discs", [])
@@ -367,6 +376,7 @@ class Scene:
         self._read = _Frames(step)
         self._rotation = step.frames.get("rotation")
         self._last: tuple[int, np.ndarray, np.ndarray | None] | None = None
+        self._increments: np.ndarray | None = None  # of rotations in the shape of `_last` (n_nodes, 3)
         self._unit = np.ones(self.frames)
         if recorded_kind(step.type).shapes == "vibration":  # vibrations are too small to be seen as they are
             size = float(np.ptp(self.nodes, axis=0).max(initial=0.0)) or 1.0
@@ -399,7 +409,7 @@ class Scene:
         if self._last is None or self._last[0] != frame:  # it is asked for several times while a frame is drawn
             u = self._part("displacement", frame)
             turn = self._part("rotation", frame) if self._rotation is not None else None
-            if self._about is None:
+            if not self._shapes:
                 position, rotation = self.nodes + self.scale * u - self._way(frame), None
                 if turn is not None:
                     rotation = rotation_matrices(self.scale * turn)
@@ -419,7 +429,10 @@ class Scene:
         rest, R = self._rest()
         u, turn = self._less_rest(u, turn)
         position = rest + self.scale * u
-        return position, None if turn is None else rotation_matrices(self.scale * turn) @ R
+        if turn is None:
+            return position, None
+        self._increments = self.scale * (turn if self.complex else _cayley_vectors(turn))
+        return position, rotation_matrices(self.scale * turn) @ R
 
     def _less_rest(self, u: np.ndarray, turn: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
         """Return displacements and rotation vectors of a shape from the state that it is about: those of complex modes
@@ -484,19 +497,26 @@ class Scene:
                 points = position[cells]
                 curves.append((block["name"], points, np.linspace(0, 1, points.shape[1])))
                 continue
-            axis = self.nodes[cells[:, 1]] - self.nodes[cells[:, 0]]
             s = np.linspace(0, 1, _CURVE_PIECES + 1)
             shape = np.stack([1 - 3 * s**2 + 2 * s**3, s - 2 * s**2 + s**3, 3 * s**2 - 2 * s**3, s**3 - s**2])
-            corners = np.stack(
-                [
-                    position[cells[:, 0]],
-                    np.einsum("nij,nj->ni", rotation[cells[:, 0]], axis),
-                    position[cells[:, 1]],
-                    np.einsum("nij,nj->ni", rotation[cells[:, 1]], axis),
-                ]
-            )
+            first, last = self._tangents(frame, cells, rotation)
+            corners = np.stack([position[cells[:, 0]], first, position[cells[:, 1]], last])
             curves.append((block["name"], np.einsum("ks,knj->nsj", shape, corners), s))
         return curves
+
+    def _tangents(self, frame: int | None, cells: np.ndarray, rotation: np.ndarray) -> Iterator[np.ndarray]:
+        """Yield the tangents (n_el, 3) of line elements at their first and their last nodes.
+
+        Those of shapes are linear in the rotations, as the displacements are: turned by large rotations, for example of
+        twist, they would not fit the displaced nodes, and the lines would have waves.
+        """
+        axis = self.nodes[cells[:, 1]] - self.nodes[cells[:, 0]]
+        for end in cells.T[:2]:
+            if frame is None or self._increments is None:
+                yield np.einsum("nij,nj->ni", rotation[end], axis)
+                continue
+            rest = np.einsum("nij,nj->ni", self._rest()[1][end], axis)
+            yield rest + np.cross(self._increments[end], rest)
 
     def body_lines(self, frame: int | None) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return per body its mass centre (3,) and the points (n, 3) fixed to it."""

@@ -80,7 +80,7 @@ class Stage:
         middle, half = (low + high) / 2, np.maximum((high - low) / 2, 0.1 * size) + 0.07 * size
         if scene.flat:
             width, height = figure.get_size_inches() / np.array(place[1::-1])
-            room = (width - 1.9 if alone else 0.8 * width), height - 0.9  # what labels and bar leave
+            room = (width - 1.9 if alone else 0.8 * width), height - 0.9  # room beside labels and bar
             if fit:  # no empty paper beside a flat or a tall model
                 figure.set_size_inches(width, float(np.clip(room[0] * half[1] / half[0] + 0.9, 2.4, 1.1 * width)))
             else:  # fill the given size
@@ -98,7 +98,7 @@ class Stage:
             axes.set_zlim(middle[2] - half[2], middle[2] + half[2])
             axes.view_init(*VIEW)
             if scene.skin is not None or not alone:
-                axes.set_proj_type("ortho")  # what is hidden does not depend on the place then
+                axes.set_proj_type("ortho")  # so that hidden parts do not depend on the place
             for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
                 axis.set_pane_color((1, 1, 1, 1))
                 axis._axinfo["grid"].update(color="#e8e8e8", linewidth=0.6)
@@ -135,7 +135,7 @@ class Stage:
             if scene.flat:
                 colours = figure.colorbar(self._scale, cax=axes.inset_axes((1.03, 0.0, 0.025, 1.0)))
             else:
-                colours = figure.colorbar(self._scale, ax=axes, shrink=0.7, aspect=26, pad=0.12)
+                colours = figure.colorbar(self._scale, ax=axes, shrink=0.7, aspect=26, pad=0.12, panchor=False)
             name_bar(colours, text, self._units)
             colours.outline.set_visible(False)
         if not scene.flat and not self._bare:

@@ -29,7 +29,7 @@ __all__ = ["plot_held_sensitivities", "plot_sensitivities", "plot_sweep"]
 _PANELS = 6  # unless quantities are chosen
 _MOST_PANELS = 16
 _MAP_FROM = 6  # values of both parameters from which two of numbers make a map
-_MOST_LINES = 12  # that get a name each
+_MOST_LINES = 12  # with a name each
 _FAILED = "#B22222"
 
 

@@ -45,6 +45,7 @@
   // ------------------------------------------------------------------------------------------------ state
   const P = new Float32Array(3 * N);            // positions now
   const R = new Float32Array(9 * TURNING.length); // rotations since the start, row by row
+  const W = new Float32Array(3 * TURNING.length); // linear increments of rotations in shapes, about their state
   const state = { step: 0, frame: 0, phase: 0, scale: 1, playing: false, field: -1, layers: {} };
   const view = { target: [0, 0, 0], az: 0, el: 0, scale: 1, right: [1, 0, 0], up: [0, 1, 0], eye: [0, 0, 1] };
 
@@ -91,6 +92,9 @@
       if (s.turn) {
         const at = 3 * (T * f + i), v = [0, 1, 2].map((j) => k * (c * s.turn[at + j] - (s.turn2 ? q * s.turn2[at + j] : 0)));
         M = rodrigues(v[0], v[1], v[2]);
+        // real shapes are turned by Cayley vectors 2 tan(phi/2) e, complex ones hold the increments
+        const phi = s.turn2 ? 0 : size(s.turn.subarray(at, at + 3)), linear = phi > 0 ? 2 * Math.tan(phi / 2) / phi : 1;
+        W.set(v.map((x) => linear * x), 3 * i);
       }
       if (s.restTurn) M = times3(M, rodrigues(s.restTurn[3 * i], s.restTurn[3 * i + 1], s.restTurn[3 * i + 2]));
       R.set(M, 9 * i);
@@ -330,12 +334,20 @@
   const DARK = rgba("#20242a"), BODY = rgba("#4a4f57"), PLAIN = rgba("#0072B2"), SURFACE = rgba("#8fb0cf"), NODE = rgba("#20242a", 200);
   const AXES = [rgba("#D55E00"), rgba("#009E73"), rgba("#0072B2")];
 
+  // Return the tangent of a beam at a node. In shapes it is linear in the rotation, as displacements are: turned by a
+  // large rotation, for example of twist, it would not fit the displaced nodes.
+  function tangent(node, axis) {
+    const s = steps[state.step], i = node < 0 ? -1 : TURN_OF[node];
+    if (!s.shapes || !s.turn || i < 0) return turned(rotation(node), axis);
+    const rest = s.restTurn ? turned(rodrigues(s.restTurn[3 * i], s.restTurn[3 * i + 1], s.restTurn[3 * i + 2]), axis) : axis;
+    return add(rest, cross(W.subarray(3 * i, 3 * i + 3), rest), 1);
+  }
   // Return the points of an element of a block of lines; beams are the cubics that their ends define.
   function curve(b, e) {
     const c = b.cells.subarray(b.k * e, b.k * (e + 1)), at = (i) => [P[3 * c[i]], P[3 * c[i] + 1], P[3 * c[i] + 2]];
     if (!b.beam) return Array.from(c, (_, i) => at(b.order[i]));
     const p = at(0), q = at(1), axis = [0, 1, 2].map((j) => X[3 * c[1] + j] - X[3 * c[0] + j]);
-    const t = turned(rotation(c[0]), axis), r = turned(rotation(c[1]), axis), found = [], n = b.pieces;
+    const t = tangent(c[0], axis), r = tangent(c[1], axis), found = [], n = b.pieces;
     for (let i = 0; i <= n; i++) {
       const s = i / n, h = [1 - 3 * s * s + 2 * s ** 3, s - 2 * s * s + s ** 3, 3 * s * s - 2 * s ** 3, s ** 3 - s * s];
       found.push([0, 1, 2].map((j) => h[0] * p[j] + h[1] * t[j] + h[2] * q[j] + h[3] * r[j]));
@@ -731,5 +743,6 @@
   look(D.flat ? -90 : -58, D.flat ? 90 : 22);
   // For tests and for scripts around the page.
   window.femMbs = { data: D, state, view, positions: P, pick, screen, frame, chooseStep, look, draw, place, play,
+    line: (block, element) => curve(lines[block], element),
     field: (i) => { state.field = i; legend(); draw(); }, phase: (p) => { state.phase = p; pose(); draw(); } };
 })();

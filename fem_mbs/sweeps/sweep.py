@@ -44,7 +44,7 @@ VARIANTS, RECORD, MODEL, TOKEN = "variants", "variant.json", "variant.toml", ".r
 OWN: dict[str, Any] = {
     "kind": "sweep",
     "fixed": (JSON, CSV, VARIANTS, "optimum.toml"),
-}  # what a sweep writes into its folder
+}  # files that a sweep writes into its folder
 _LOOK = 2.0  # seconds between two looks whether the sweep still goes on
 
 

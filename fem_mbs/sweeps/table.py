@@ -210,7 +210,7 @@ class SweepTable:
         if not len(values):
             return False
         size = np.abs(values).max()
-        # what is zero but for rounding, beside others of its kind
+        # values that are zero but for rounding, compared with others of their kind
         unit, kind = self.units[name], name.rpartition(".")[2]
         alike = [n for n in self.units if self.units[n] == unit and n.rpartition(".")[2] == kind]
         if size <= 1e-10 * max(abs(row.quantities.get(n, 0.0)) for row in self.rows for n in alike):

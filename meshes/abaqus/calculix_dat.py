@@ -129,7 +129,7 @@ _QUANTITIES = {
     "section forces": "SF",
 }
 _HEADING = re.compile(r"^\s*([A-Za-z][^(]*?)\s*(?:\(([^)]*)\)\s*)?for set (.*?)\s+and time\s+(\S+)\s*$")
-# what stresses carry through a surface: sub-headings without their parentheses -> quantities with their columns
+# section forces through a surface: sub-headings without their parentheses -> quantities with their columns
 _STATISTICS = re.compile(r"^\s*statistics for surface set (.*?)\s+and time\s+(\S+)\s*$")
 _SURFACE_TABLES = {
     "total surface force": (("SOF", 3), ("SOM", 3)),

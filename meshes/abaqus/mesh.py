@@ -22,7 +22,7 @@ from fem_mbs.meshes.vocabulary import Effect
 
 __all__ = ["DeckMesh", "Log"]
 
-_NAMES = re.compile(rb'[A-CF-Za-cf-z_"$]')  # what stands in names and not in numbers
+_NAMES = re.compile(rb'[A-CF-Za-cf-z_"$]')  # characters of names that numbers do not have
 _LETTERS = re.compile(rb'[A-Za-z_"$]')
 
 

@@ -61,7 +61,7 @@ def write_vtu(
             stream.writelines(_content(points, cells, point_data, cell_data))
         os.replace(part, target)
     except OSError as error:
-        error.filename = error.filename or str(target)  # that of a full disk names no file
+        error.filename = error.filename or str(target)  # the error of a full disk names no file
         raise
     finally:
         part.unlink(missing_ok=True)

@@ -155,7 +155,7 @@ class BlockLanczos:
             W, C, gram, size = W[:, live], C[live], gram[np.ix_(live, live)], size[live]
             w, z = np.linalg.eigh(gram / np.outer(size, size))
             root = np.sqrt(np.maximum(w, _FLOOR))
-            # what rounding has left in the basis is magnified as the columns are
+            # rounding in the basis is magnified as the columns are
             shrunk = np.sqrt(np.maximum(before[live], 0.0)) / size
             again = attempt > 0 or not shrunk.max(initial=0.0) < _SAFE * root.min(initial=1.0)
             W = W @ (z / size[:, None] / root)

@@ -184,7 +184,7 @@ def apart(pencil: QuadraticPencil, near: complex, count: int) -> tuple[Pairs, li
             pairs.append(part.among(pencil, unknowns, own))
             motions += [a.divided(d).among(pencil, unknowns) for a in found[3]]
     if left.any() and not any(np.diff(A.indptr)[left].any() for A in (pencil.M, pencil.C)):
-        return pairs[0], [], np.arange(pencil.n), rows  # nothing but massless unknowns
+        return pairs[0], [], np.arange(pencil.n), rows  # only massless unknowns
     return Pairs.join(pairs), motions, np.flatnonzero(left), rows
 
 

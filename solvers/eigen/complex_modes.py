@@ -318,7 +318,7 @@ class _ComplexProblem:
                 full and errors.max(initial=0.0) > 0.1 * before
             )  # no progress since the space was full the last time
             spoilt |= lanczos.noise > _NOISY and lanczos.steps - lanczos.locked > need + 2 * chunk
-            if lanczos.exhausted or (complete and done.all()):  # nothing more to be had: pairs are judged later
+            if lanczos.exhausted or (complete and done.all()):  # no more pairs can be found; they are judged later
                 found = np.where(zero, 0.0, p)[:need]
                 if (self.check == "none" and not zero.any()) or self._same(known, found, inverse.s):
                     self._count(lanczos)

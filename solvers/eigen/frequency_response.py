@@ -162,7 +162,7 @@ def _residual_vectors(
     """
     none = np.zeros((K.shape[0], 0)), np.zeros(0), np.zeros(0)
     B = B[:, np.any(B != 0.0, axis=0)]
-    left = B - M @ (vectors @ (vectors.T @ B))  # what excites no mode
+    left = B - M @ (vectors @ (vectors.T @ B))  # the share that excites no mode
     size, rest = np.linalg.norm(B, axis=0), np.linalg.norm(left, axis=0)
     left = left[:, rest > 1e-10 * size]
     if not left.shape[1]:

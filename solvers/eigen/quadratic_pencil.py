@@ -471,7 +471,7 @@ def _within_constraints(d: np.ndarray, M: csr_matrix, G: csr_matrix) -> np.ndarr
     if known[at].all():
         return d
     d = d.copy()
-    for _ in range(3):  # what one pass has bounded bounds others in the next
+    for _ in range(3):  # bounds of one pass give bounds of others in the next
         size = np.zeros(rows.shape[0])
         np.maximum.at(size, row, np.where(known[at], rows.data * d[at], 0.0))
         some = ~known[at] & (size[row] > 0.0)

@@ -99,7 +99,8 @@ def find_critical(
     a, b = at(0.0), at(1.0)
     first = best = b
     failures = 0
-    left = _JUMP * max(abs(a[2][0]), abs(b[2][0]))  # what a jump leaves of the eigenvalues at the ends of the step
+    # bound for the eigenvalues in a jump, from those at the ends of the step
+    left = _JUMP * max(abs(a[2][0]), abs(b[2][0]))
 
     def jumping() -> bool:
         return max(abs(a[2][0]), abs(b[2][0])) > left

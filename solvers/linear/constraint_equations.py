@@ -277,7 +277,7 @@ class _Eliminator:
     def _contradiction(self, combination, gap: float) -> None:
         members = self._members(combination)
         if not members.size:
-            members = np.unique(combination.indices)  # nothing but a right side
+            members = np.unique(combination.indices)  # only a right-hand side
         dofs = np.unique(self.A0[members].indices)
         if len(members) > 1:
             text = f"Equations {', '.join(map(str, members))} contradict each other by {abs(gap):.3g}"
@@ -426,7 +426,7 @@ class _Eliminator:
             rows.append(spoilt)
             cols.append(spoilt)
             data.append(np.ones(spoilt.size))
-            # what stays of them is a chain, not a group
+            # the rest of them is a chain, not a group
             label = label.copy()
             label[spoilt] = count + np.arange(spoilt.size)
         W = csr_matrix((np.concatenate(data), (np.concatenate(rows), np.concatenate(cols))), shape=(k, k))
@@ -490,7 +490,7 @@ class _Eliminator:
             unit = dense / norm[:, None]
             _, r, order = scipy.linalg.qr(unit.T, mode="economic", pivoting=True)
             steps = np.abs(np.diag(r))
-            # what is left of a row must be seen beside all that was substituted into it
+            # the remainder of a row is compared with all terms that were substituted into it
             loss = (self.size[at] / norm)[order][: steps.size]
             rank = int((steps > VANISHED * np.maximum(loss, steps[0])).sum())
             keep, rest = np.sort(order[:rank]), order[rank:]

@@ -749,8 +749,8 @@ class CholmodSolver(_Refined):
                 break
         if error > max(ACCEPTED, tolerance) or self._grown(x, b) is not None:
             return None
-        # Scales that do not suit the matrix, as where entries between multipliers exceed those that the stiffness gives,
-        # hide errors of single rows.
+        # Scales that do not suit the matrix hide errors of single rows, as where entries between multipliers exceed
+        # those that the stiffness gives them.
         return x if self._own_error(r, x, b) <= max(_OWN_UNITS, tolerance) else None
 
     def _gmres(self, x: np.ndarray, r: np.ndarray, steps: int, reduction: float) -> tuple[np.ndarray, int, bool]:

@@ -147,7 +147,7 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real):
                 return SINGULAR
             band_solve(n, kl, ku, ab, state.pivot, state.rhs)
         if counter[PHASE] == _UPDATE:
-            # what is left in the rows of held dofs are the reactions
+            # the remainders in the rows of held dofs are the reactions
             _accelerations(system, state)
             assemble(C.FORCE, kernels, system, ctl, fun, state.Qw, state.Dw, V, state.DD, state.Uw, state)
             counter[PHASE] = _BEGIN

@@ -85,7 +85,7 @@ N_COUNTER = 26
 N_REAL = 29
 #: What a step remembers of those before it.
 MEMORY = slice(ENERGY, N_REAL)
-MOST_INCREMENTS = 4  # that the first guess is extrapolated from
+MOST_INCREMENTS = 4  # from which the first guess is extrapolated
 TILE = 64  # elements whose vectors and matrices the workspaces hold at a time
 
 
@@ -132,7 +132,7 @@ class State(NamedTuple):
     pivot: np.ndarray
     out: np.ndarray  # element outputs of the last step, flat
     energy: np.ndarray  # element energies of the last step, flat
-    work: np.ndarray  # what elements, then driven dofs, have given to the model since the start of the analysis [J]
+    work: np.ndarray  # work of elements, then of driven dofs, on the model since the start of the analysis [J]
     fe: np.ndarray
     ke: np.ndarray
     along: np.ndarray  # forces on the node dofs of beams of what acts along them, flat

@@ -71,7 +71,7 @@ def choose_order(system, state, real, counter):
     the steps before it."""
     if counter[RULE_KIND] != MIDPOINT or counter[PREDICTOR] != _EXTRAPOLATION or counter[HISTORY] < 2:
         return
-    first = real[ORDER] == 0.0  # nothing is known of late
+    first = real[ORDER] == 0.0  # no values of the last steps
     U, past = state.U, state.past
     e2 = e3 = e4 = 0.0
     for k in system.unknown:

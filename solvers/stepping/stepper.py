@@ -307,7 +307,7 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
     one_state = counter[RULE_KIND] != MIDPOINT
     h = ctl[C.H]
     Q, D, U = state.Q, state.D, state.U
-    # what the kernels see: of a one-state rule both ends of the step alike
+    # values that the kernels use: with a one-state rule the same at both ends of the step
     Qk, Dk, Uk = (state.Qw, state.Dw, state.Uw) if one_state else (Q, D, U)
     n = system.unknown.size
     banded = counter[BANDED] == 1

@@ -395,12 +395,36 @@ def test_check_mentions_every_table_of_a_model_file():
                 assert line.count(name) == 2
 
 
+def test_check_names_units_and_parameters_once(tmp_path):
+    text = """
+dimension = 2
+units = { base = "mm t s", angle = "deg" }
+[parameters]
+m = 2.0
+[[body]]
+name = "bob"
+position = [100, 0]
+mass = "m"
+inertia = 1.0
+[[step]]
+type = "transient"
+duration = 1.0
+h = 0.1
+"""
+    lines = explain(write(tmp_path, text))
+    assert 'units: the numbers of the file are in "mm t s"; results show angle in deg' in lines
+    assert [line for line in lines if "parameter" in line] == ["parameters: m = 2"]
+
+
 def test_list_names_what_the_registries_have():
-    text = "\n".join(inventory())
+    lines = list(inventory())
+    entries = {(name, text.strip()) for name, _, text in (line[2:].partition("  ") for line in lines)}
     for name, joint in JOINT_KINDS.items():
-        assert f"\n  {name:20} {joint.text}\n" in text
+        assert (name, joint.text) in entries
     for form in MESH_FORMATS:
-        assert f"\n  {' '.join(form.suffixes):20} {form.name}: {form.text}\n" in text
+        assert (" ".join(form.suffixes), f"{form.name}: {form.text}") in entries
+    joints = lines[lines.index("joints:") + 1 :][: len(JOINT_KINDS)]  # texts stand below each other
+    assert len({line.index(joint.text) for line, joint in zip(joints, JOINT_KINDS.values(), strict=True)}) == 1
 
 
 def test_the_file_of_the_list_is_that_of_the_registries():

@@ -222,7 +222,7 @@ def test_a_stack_of_reduced_bricks(tmp_path):
         run(tmp_path / "d.inp", text, step(load + f"{first}, 1, .3\n{second}, 2, .5\n"))
     with pytest.raises(AnalysisError, match="a mode moves no mass: elements with reduced integration"):
         run(tmp_path / "d.inp", text + "END, 1, 3\n", step("*FREQUENCY\n3\n"))
-    with pytest.raises(InputError, match="the model is loose; hold it"):
+    with pytest.raises(InputError, match="the model is loose: it can move without strain"):
         run(tmp_path / "d.inp", text.replace("FIX, 1, 3", "FIX, 1, 2"), step(load))
 
 

@@ -391,7 +391,7 @@ def test_model_file(tmp_path):
     [
         ('component = "z", coefficient = 1.0', 'component = "w", coefficient = 1.0', "component 'w' must be one of"),
         ("coefficient = 1.0", "factor = 1.0", r'\[\[equation\]\] "both": terms = .* term 1 has no "coefficient"'),
-        ("coefficient = -0.5", 'coefficient = "x"', 'is no number, and "x" no parameter'),
+        ("coefficient = -0.5", 'coefficient = "x"', 'no parameter is called "x"'),
         ('on = "a", component', 'on = ["a"], component', "on and component of term 2 are texts"),
         ('{on = "a", ', '{on = "net", weight = 1, ', 'term 2 has an unknown key "weight"'),
         ('"rotation"]', '"turn"]', r'\[\[coupling\]\] "hold": component \'turn\' must be one of'),

@@ -637,7 +637,7 @@ WRONG = {
     "step option flag": (changed(("h = 0.01", "h = 0.01\nrtol = true")), r"rtol = true must be a number"),
     "step h": (
         changed(("h = 0.01", "h = 'b'")),
-        r'\[\[step\]\] number 1: h = "b" must be a number: is no number, and "b"',
+        r'\[\[step\]\] number 1: h = "b" must be a number: no parameter is called "b"',
     ),
     "step h missing": (changed(("h = 0.01", "")), r'\[\[step\]\] number 1: "h" is missing'),
     "step h negative": (

@@ -143,7 +143,7 @@ def test_membranes_and_temperatures(folder):
         ("angle = 45.0", "angel = 45.0", "layer 2 has an unknown key"),
         ('{material = "ply", thickness = 0.002}', '{material = "ply"}', 'layer 1 has no "thickness"'),
         ("thickness = 0.002", "thickness = -0.002", "thickness of layer 1"),
-        ("thickness = 0.002", 'thickness = "a"', 'is no number, and "a" no parameter'),
+        ("thickness = 0.002", 'thickness = "a"', 'no parameter is called "a"'),
         ('"m:body"\nlayers', '"m:left"\nlayers', "holds line2 cells and no plane cells"),
         ('material = "ply", thickness = 0.002', 'material = "play", thickness = 0.002', 'did you mean "ply"'),
         ('"1 + x"', '"1 + w"', "unknown"),

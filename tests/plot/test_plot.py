@@ -16,6 +16,7 @@ from fem_mbs.plot import series
 from fem_mbs.plot.model import draw_deformed
 from fem_mbs.plot.scene import Scene, find_quantity
 from fem_mbs.plot.style import COLOURS
+from fem_mbs.results.modes.shapes import largest_phase
 from fem_mbs.results.reader import Results
 from fem_mbs.results.writer import ResultsWriter
 from fem_mbs.rotations import rotation_matrices
@@ -446,6 +447,54 @@ def test_shapes_of_a_part_beside_a_colour_bar_stand_in_the_middle_of_their_panel
         given, taken = axes.get_position(original=True), axes.get_position()
         assert abs(given.x0 + given.x1 - taken.x0 - taken.x1) < 1e-9
     assert bar.get_position().x0 > panels[-1].get_position().x1
+
+
+def test_vibrations_at_peaks_of_a_response_are_drawn_where_they_are_largest(tmp_path, drawn):
+    """At a resonance a vibration is a quarter of a period behind the load: its real part alone would look at rest."""
+    nodes = np.array([[x, y, 0.0] for x in (0.0, 1.0) for y in (0.0, 1.0)])
+    block = {"name": "plate", "type": "shell_quad", "cell": "quad", "connectivity": [[0, 2, 3, 1]]}
+    header = {"title": "t", "version": "0", "dimension": 3, "nodes": nodes, "blocks": [block]}
+    f = np.linspace(1.0, 9.0, 17)
+    response = sum(a / (g**2 - f**2 + 2j * 0.02 * g * f) for a, g in ((1.0, 3.0), (2.0, 7.0)))
+    u = np.zeros((17, 4, 3), complex)
+    u[:, 2:, 2] = 1e-3 * response[:, None]
+    writer = ResultsWriter(tmp_path / "r", header)
+    writer.begin_step("response", "harmonic", {})
+    columns = {"time": f, "displacement": u.real, "displacement imaginary": u.imag}
+    writer.append({"time": f}, columns)
+    writer.end_step({})
+    writer.close()
+    results = Results.open(tmp_path / "r")
+    ((draw, name),) = plot.shapes_figures(results.steps[0])
+    draw(results, 0, tmp_path / "a.png")
+    *panels, _ = drawn[-1].axes
+    assert name == "shapes" and [axes.get_title().partition(": ")[2] for axes in panels] == ["3 Hz", "7 Hz"]
+    phase = largest_phase(results.steps[0], int(np.flatnonzero(f == 3.0)[0]))
+    assert abs(np.real(u[f == 3.0][0, 2, 2] * np.exp(1j * phase))) == pytest.approx(abs(u[f == 3.0][0, 2, 2]), rel=1e-6)
+    assert drawn[-1].get_supxlabel() == "2 of 17 vibrations, at the largest peaks"
+
+
+def test_a_shape_that_twists_and_bends_is_drawn_without_waves(tmp_path):
+    """A beam along x moves by w(x) and twists by more than 1 rad: its line is w, as without the twist."""
+    x = np.linspace(0.0, 1.0, 6)
+    nodes = np.column_stack((x, np.zeros((6, 2))))
+    block = {"name": "beam", "type": "exact_beam3", "connectivity": [[k, k + 1] for k in range(5)]}
+    header = {"title": "t", "version": "0", "dimension": 3, "nodes": nodes, "blocks": [block]}
+    writer = ResultsWriter(tmp_path / "r", header)
+    writer.begin_step("modes", "modes", {})
+    u = np.zeros((1, 6, 3))
+    u[0, :, 2] = 0.1 * x**2
+    theta = np.column_stack((1.5 * x, -0.2 * x, np.zeros(6)))  # linear increments: twist, and -dw/dx about y
+    angle = np.linalg.norm(theta, axis=1, keepdims=True)
+    turn = np.divide(2.0 * np.arctan(0.5 * angle) * theta, angle, out=np.zeros_like(theta), where=angle > 0.0)
+    columns = {"time": [1.0], "displacement": u, "rotation": turn[None]}
+    writer.append({"time": [1.0]}, columns)
+    writer.end_step({"frequencies_hz": [1.0]})
+    writer.close()
+    results = Results.open(tmp_path / "r")
+    ((_, points, _),) = Scene(results, results.steps[0]).curves(0)
+    np.testing.assert_allclose(points[..., 1], 0.0, atol=1e-9)
+    np.testing.assert_allclose(points[..., 2], 0.1 * points[..., 0] ** 2, atol=1e-6)  # frames have single precision
 
 
 def test_labels_of_a_tall_model_in_space_are_not_cut(tmp_path):

@@ -279,19 +279,24 @@ document.body.textContent = JSON.stringify(found);
 </script></body>"""
 
 
-@pytest.mark.skipif(CHROME is None, reason="no Chromium on this machine")
-def test_page_in_a_browser(tmp_path, swing):
-    page = html_page(swing)
-    path = tmp_path / "probe.html"
-    path.write_text(page.replace("</body>", PROBE), encoding="utf-8")
+def probed(page: str, probe: str, folder: Path) -> dict:
+    """Return what a script finds in a page that a browser shows."""
+    path = folder / "probe.html"
+    path.write_text(page.replace("</body>", probe), encoding="utf-8")
     command = [
         CHROME, "--headless=new", "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader",
-        "--enable-unsafe-swiftshader", f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=3000",
+        "--enable-unsafe-swiftshader", f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=3000",
         "--window-size=900,700", "--dump-dom", path.as_uri(),
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     (text,) = re.findall(r"<body[^>]*>(\{.*\})\s*</body>", done.stdout, re.DOTALL)
-    found = json.loads(html.unescape(text))
+    return json.loads(html.unescape(text))
+
+
+@pytest.mark.skipif(CHROME is None, reason="no Chromium on this machine")
+def test_page_in_a_browser(tmp_path, swing):
+    page = html_page(swing)
+    found = probed(page, PROBE, tmp_path)
     content = data_of(page)
     numbers = array(content["nodes"]["number"])
     scene = Scene(swing, swing.steps[0])
@@ -309,3 +314,34 @@ def test_page_in_a_browser(tmp_path, swing):
     assert found["legend"] == "von Mises stress [Pa]"
     assert found["time"] == "Time 1 s"
     assert found["hidden"] is False
+
+
+LINES = """<script>
+const F = window.femMbs;
+F.chooseStep(0); F.frame(0); F.phase(0); F.draw();
+document.body.textContent = JSON.stringify({ points: [0, 1, 2, 3].map((e) => F.line(0, e)) });
+</script></body>"""
+
+
+@pytest.mark.skipif(CHROME is None, reason="no Chromium on this machine")
+def test_twisted_shapes_have_the_lines_of_figures_in_a_browser(tmp_path):
+    m = Model(3)
+    m.material("steel", E=2.1e11, nu=0.3, density=7850.0)
+    m.section("flat", "rectangle", width=0.02, height=0.01)
+    m.line("bar", (0, 0, 0), (1, 0, 0), 4)
+    m.beams("bar", "bar", "flat", "steel")
+    m.fix("bar:start")
+    m.point_mass("tip", "bar:end", 1.0, offset=(0.0, 0.4, 0.0))  # twists the bar
+    m.modes_step(1)
+    results = solve(m)
+    turns = np.linalg.norm(np.asarray(results.steps[0].frames["rotation"][0]), axis=1)
+    assert turns.max() > 0.15  # else the lines would not differ from those by finite rotations
+    page = html_page(results)
+    content = data_of(page)
+    scene = Scene(results, results.steps[0])
+    scene.magnify(content["steps"][0]["scale"])
+    ((_, points, _),) = scene.curves(0)
+    got = np.array(probed(page, LINES, tmp_path)["points"]) + content["origin"]
+    np.testing.assert_allclose(got[:, [0, -1]], points[:, [0, -1]], atol=1e-6)
+    middle = got.shape[1] // 2, points.shape[1] // 2
+    np.testing.assert_allclose(got[:, middle[0]], points[:, middle[1]], atol=1e-6)

@@ -76,7 +76,7 @@ def run_distributed(model: Model, directory: str | Path, backend: str, **options
             context = make_context(model, _Unwritten(), backend=backend)  # at the same time as the first one
     except FemMbsError as error:
         failed = error
-    refused = comm.bcast(None) or failed  # what the first one has found before the first step
+    refused = comm.bcast(None) or failed  # errors of the first rank before the first step
     if refused is not None:
         raise refused
     look_ahead(context)

@@ -24,8 +24,8 @@ __all__ = ["LOOSE", "REFINEMENTS", "Equilibrium"]
 
 #: Corrections of a solution.
 REFINEMENTS = 2
-#: Message where no factor exists because something moves freely.
-LOOSE = "the model is loose; hold it, so that every motion strains something"
+#: Message where the stiffness has no factors because a motion is free.
+LOOSE = "the model is loose: it can move without strain, as a rigid body or a mechanism; add supports"
 
 
 class Equilibrium:
@@ -119,5 +119,5 @@ class Equilibrium:
             if negative or value < -1e-9:
                 why = f"the state is unstable already (most of all {name} moves away); lower the loads before"
                 return AnalysisError(why, owner=owner)
-            return LooseError(f"{LOOSE}; what moves freely shows at {name}", owner=owner)
+            return LooseError(f"{LOOSE}; a free motion shows at {name}", owner=owner)
         return LooseError(LOOSE, owner=owner)

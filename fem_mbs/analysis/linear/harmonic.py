@@ -351,7 +351,7 @@ class Harmonic:
         found = self.elimination
         y = found.multipliers(left.real) + 1j * found.multipliers(left.imag)
         values = out.q @ u + 1j * w * (out.v @ u) - w * w * (out.a @ u) + out.y @ y + out.u @ c
-        whole = np.zeros(u.size, complex)  # what sensors of reactions do not know by u
+        whole = np.zeros(u.size, complex)  # forces that sensors of reactions need besides u
         whole[: damped.size] = damped + 1j * self.structural * (self.K @ u[: damped.size])
         values += out.force @ whole
         return _with_sizes(values, out.sizes)

@@ -59,7 +59,7 @@ def _difference(evaluate, values: np.ndarray, record: np.ndarray, length: float)
     """Return the derivatives (s, k, r) of ``evaluate`` (records (s, r) to values (s, k)) at ``values``, by differences
     of order 4, and its values (s, k) there."""
     where = (record[:, 0] == S.REC_Q) | (record[:, 0] == S.REC_D)
-    # what is no place enters linearly
+    # quantities that are no positions enter linearly
     size = np.where(where, _STEP, np.maximum(np.abs(values), 1.0))
     size = np.where(record[:, 0] == S.REC_Q, length * size, size)
     s, r = values.shape

@@ -202,7 +202,7 @@ class LinearTransient:
             yielded += 0.5 * float((self.K @ (self.u + u0)) @ du)
             ledger[C.DRIVER_WORK] += 0.5 * float((forces + forces0) @ (wanted - wanted0))
             total = ledger[C.KINETIC] + ledger[C.STRAIN] + ledger[C.POTENTIAL]
-            # what the stiffness takes and no element stores is the work of loads that act in the state
+            # energy in the stiffness that no element stores is work of loads that act in the state
             ledger[C.LOAD_WORK] = pushed + ledger[C.STRAIN] + ledger[C.POTENTIAL] - stored - yielded
             ledger[-1] = total - start + ledger[C.DISSIPATED] - ledger[C.LOAD_WORK] - ledger[C.DRIVER_WORK]
             if not np.isfinite(total):
@@ -257,7 +257,7 @@ class LinearTransient:
         w, h = self.weights, self.h
         u = self.u + h * self.v + h * h * (0.5 - w.beta) * a0
         v = self.v + h * (1.0 - w.gamma) * a0
-        # what is prescribed fixes the rest: a1 = T q + c with u1 where it must be
+        # prescribed motions fix the rest: a1 = T q + c so that u1 has its prescribed value
         moves = bool(self.functions.size or self.rest.any())
         c = self._follow(wanted, u) if moves else np.zeros(self.first)
         left = w.am * (self.M @ a0) + w.af * r0 + (1.0 - w.af) * (self.D @ v + self.K @ u - f)

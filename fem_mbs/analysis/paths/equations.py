@@ -62,7 +62,7 @@ class Equations:
         self.owner, self.path_start, self.duration, self.path = follower.owner, path_start, duration, path
         self.start, self.end = ends
         self.h = float(times[1] - times[0])
-        # what the equilibrium is out of balance is round-off: at all steps it moves nothing, at the first one it would
+        # the unbalance of the equilibrium is round-off: at all steps it moves nothing, at the first one it would
         # be an impulse, which chains of masses amplify
         self.efforts.hold(compiled, self.start.u)
         state = self.start.state

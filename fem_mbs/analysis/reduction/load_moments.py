@@ -50,7 +50,7 @@ def load_moments(
         moments = forces[spins] - _moments_of(directors, on_directors)
         size = np.abs(forces[spins]).max(initial=0.0) + np.abs(on_directors).max(initial=0.0)
         moments[np.abs(moments) <= _DUST * size] = 0.0
-        # what each dof has to do with component a of a shape, times component b of the force there
+        # share of each dof in component a of a shape, times component b of the force there
         over, couples = np.zeros((linear.first, dim, dim)), np.zeros((linear.first, spins.shape[1], spins.shape[1]))
         for a in range(dim):
             over[at[:, a], a] = f

@@ -125,21 +125,21 @@ def reduce_part(
             of several nodes tied rigidly.
         method: "guyan", "craig_bampton" (modes with held interfaces), "macneal", "rubin", "craig_chang", "herting"
             (elastic modes of the part with free interfaces).
-        modes: number of component modes, the lowest (20 where nothing else is said); with a cut-off: the most.
+        modes: number of component modes, the lowest ones (default 20); with a cut-off the largest number.
         cutoff: [Hz]: all component modes up to it.
-        participation: of these only those are kept whose share at an interface component reaches this (0 ... 1): of
-            the mass seen there (held interfaces), of the static flexibility there (free ones).
+        participation: keep only modes whose share at an interface component reaches this (0 ... 1): the share of the
+            effective mass (held interfaces) or of the static flexibility (free ones).
         damping: None: that of the model's own elements, if any; a ratio of critical damping for all modes of the
-            reduced part with free interfaces, or one per mode (the last goes on); or {"alpha": [1/s], "beta": [s]}:
-            alpha M + beta K.
+            reduced part with free interfaces, or one per mode (the last for all others); or
+            {"alpha": [1/s], "beta": [s]}: alpha M + beta K.
         origin: (dim,) [m] of rotations and moments; None: that of the model's axes.
         orthonormal: take the modes of the reduced part with free interfaces as coordinates: M is the identity, K
             diagonal, rigid-body modes first.
         accuracy: number of elastic modes whose errors are estimated (``info["accuracy"]``); 0: none.
-        check: against modes that an iteration missed, "none", "probe" or "inertia"; None: "inertia" below a cut-off,
-            else "probe".
-        state: "start", or "end": about the place and stresses that the model's steps leave.
-        release: take supports and motions of nodes of the interfaces away.
+        check: search for modes that the iteration has missed: "none", "probe" (by random vectors) or "inertia" (by a
+            count of eigenvalues); None: "inertia" below a cut-off, else "probe".
+        state: about which the part is linearised: "start", or "end" of the model's steps.
+        release: remove supports and motions of interface nodes.
         recovery: keep the displacements of all nodes; "stress": and the stresses at those of solid and plane parts.
         stiffening: geometric stiffness per unit of the loads of a moving part
             (`fem_mbs.analysis.reduction.stiffening`): the interface that carries the body's frame, or "free"; None:
@@ -432,7 +432,7 @@ def _free_modes(K, M, places, modes, cutoff, check, participation) -> tuple[Free
         return found, following, shares
     keep = shares >= participation
     lost = found.vectors[:, ~keep]
-    # what the modes left out do at rest goes into the attachment modes
+    # the static share of the omitted modes goes into the attachment modes
     attachments = found.attachments + (lost / found.values[~keep]) @ (lost.T @ found.forces)
     flexibility = found.forces.T @ attachments
     values = found.values[~keep]

@@ -293,7 +293,7 @@ def _seed(spectra: list[Spectrum], count: int) -> tuple[int, list[int]]:
         if isinstance(s.lin, PeriodicMotions):
             up = up[s.lin.principal(s.right[:, up])]
         some = up[np.argsort(np.abs(s.values[up]), kind="stable")]
-        # those almost equal to the last one come along, or nobody could tell which it is
+        # values almost equal to the last one are kept too, since they cannot be distinguished from it
         last = np.abs(s.values[some[:count][-1:]])
         some = some[np.abs(s.values[some]) <= last * (1.0 + _ALIKE)] if some.size else some
         simple = sum(s.simple(i) for i in some)
@@ -330,7 +330,7 @@ def _step(
     sure = np.array([
         j >= 0 and max(mac[b, same[j]].sum(), mac[alike[b], j].sum()) >= _SURE for b, j in enumerate(chosen)
     ])  # fmt: skip
-    # what is like two modes at once has changed too much between the speeds
+    # a mode similar to two others has changed too much between the speeds
     torn = np.array([(mac[b, ~same[j]] >= _SURE).any() for b, j in enumerate(chosen)])
     twice = _taken_twice(to.values, chosen)
     sure &= ~twice

@@ -265,7 +265,7 @@ def forced_motion(lin: Linearisation, force: np.ndarray) -> tuple[np.ndarray, np
         hill = Hill(series, lin.steady.speed, harmonics)
         right = np.zeros((2 * harmonics + 1, lin.dofs.size))
         right[1], right[2] = force[lin.dofs].real / np.sqrt(2.0), -force[lin.dofs].imag / np.sqrt(2.0)
-        # what nothing holds would drift away
+        # free motions would drift away
         pencil = QuadraticPencil(hill.M, hill.C, hill.K, vstack((hill.G, _free_rows(lin, hill))))
         factors = factor(pencil.shifted(0.0), pencil.rows, "general", columns=pencil.columns)
         z = factors.solve(right.ravel() * pencil.d)[0] * pencil.d

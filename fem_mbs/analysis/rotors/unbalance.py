@@ -147,7 +147,7 @@ def _at(
     system, dim = lin.system, lin.system.dimension
     seen = lin.frame == "rotating"
     force = _forces(lin, speed, unbalances, rotor)
-    # what nothing holds would drift away where forces rest: it is held by its inertia
+    # free motions would drift where forces rest: they are held by their inertia
     rows = vstack((lin.G, free_motions(lin, (lin.K,)))) if seen else lin.G
     pencil = QuadraticPencil(lin.M, lin.C, lin.K, rows)
     A = pencil.shifted(0.0 if seen else 1j * speed * pencil.time)

@@ -47,7 +47,7 @@ _SMALLER = 10.0  # ratio of the sizes of differences of an equilibrium that are 
 _MOST_LEVELS = 5  # number of these sizes
 #: Change of the motion over its largest derivative, from one size to the next, at which the larger size serves.
 _ALIKE = 1e-7
-#: What differentiating an equilibrium sets.
+#: Derivatives and counts that the differentiation of an equilibrium sets.
 _STATE = ("dQ", "dD", "dV", "dDD", "dpast", "dreaction", "dwork", "dhist", "kinks")
 
 _OTHER = 1e-8  # change of the residual with other histories over the largest element force, that is none

@@ -205,7 +205,7 @@ class _Assembler:
             d[free], _ = factor(A[free][:, free], G[:, free], "saddle", damping=damping, judged=False).solve(b, c)
         share = self.limit(d)
         self.move(share * d)
-        # what hardly anything resists must not hold up the rest: stay nearer to the last positions for a while
+        # motions with hardly any resistance must not delay the others: stay nearer to the last positions for a while
         if share < 0.3:
             self.near = max(10.0 * self.near, self.w)
         elif share > 0.9:

@@ -580,7 +580,7 @@ def multipliers_of(here: Tangent, forces: np.ndarray, columns: csr_matrix | None
     if columns is not None:
         shared = csr_matrix((first, scaled.shape[0] - scale.size))
         columns = (scaled.T + hstack((columns @ diags(1.0 / scale), shared)).tocsr()[free]).tocsr()
-    # what no constraint acts on has no part in it
+    # unknowns without constraints take no part
     acted = np.bincount(scaled.indices, minlength=free.size) > 0
     if columns is not None:
         acted |= np.diff(columns.indptr) > 0

@@ -264,7 +264,7 @@ class _Static:
             self.record(chunk, load_factor=target)
             self.progress(reached)
             easy += 1
-            if easy >= 2:  # what made increments short may be over
+            if easy >= 2:  # the cause of short increments may be over
                 size = min(2.0 * size, whole)
         return {
             "increments": self.points, "cut_increments": cuts,

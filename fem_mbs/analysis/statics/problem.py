@@ -53,7 +53,7 @@ class Problem:
         self.restart()
         self._passes = may_pass(self.system)
         self._lu: Any = None
-        self._factored: LinearSolver | None = None  # what the last tangent was factored by
+        self._factored: LinearSolver | None = None  # the solver that holds factors of the last tangent
         self._noise = np.zeros(self.unknown.size)
         self._none = np.zeros(self.system.n_dof)
 
@@ -105,7 +105,7 @@ class Problem:
             assert system.pattern is not None
             size = np.maximum.reduceat(np.abs(self.state.values[:-1]), system.pattern[0][:-1])
         self._diagonal = np.where(self.moves, size, 0.0)
-        # what round-off of the coordinates leaves near by: beyond it a residual has nothing to say
+        # residual by round-off of the coordinates; a smaller one carries no information
         self._noise = _ROUND_OFF * system.length * size
         redundancy, solver = self.stepping.redundancy, self.stepping.solver
         self._factored = solver
@@ -216,7 +216,7 @@ class Problem:
             soft, stiff = abs(float(x @ forces)), float((self._diagonal * x * x).sum())
             if not np.isfinite(stiff) or soft < _LOOSE * stiff:
                 return np.inf
-            if not self.moves.all():  # what constraints move, they move however loose the model is
+            if not self.moves.all():  # constraints move their unknowns even in a loose model
                 x += self.solve(forces - change)
         except AnalysisError:
             return np.inf

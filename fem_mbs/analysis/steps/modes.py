@@ -121,7 +121,7 @@ class Options(Supported):
         unit="Hz",
     )
     band: Any = key(
-        RISING, "[low, high]: all modes between them, proved to be all, whatever `count` says", None, unit="Hz"
+        RISING, "[low, high]: all modes between them, proved to be complete; `count` does not matter", None, unit="Hz"
     )
     within: Any = key(
         RATE_RANGE,
@@ -378,7 +378,7 @@ def _participation(linear: Linearised, vectors: np.ndarray, inside: Inside | Non
         M = inside.mass_of_all(linear)
         found = participation(M, np.vstack((vectors, others)), np.vstack((directions, rest)))
     elif linear.eliminated and not linear.elimination.dependent.size:
-        free = linear.elimination.free  # what moves is all there is: its mass matrix is there already
+        free = linear.elimination.free  # no dependent unknowns: the mass matrix of the free ones serves
         found = participation(linear.mass, vectors[free], directions[free])
     else:
         found = participation(linear.mass_matrix, vectors, directions)

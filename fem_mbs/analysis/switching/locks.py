@@ -228,7 +228,7 @@ class Switching:
         self._set(lock, compiled.system, SLIPPING, -sign * lock.said.slip)
         lock.stop.side, lock.stop.value = 1, speed
 
-    # what is watched for calls these: (compiled, state, record of the last row, t)
+    # arguments of the functions of watched conditions: (compiled, state, record of the last row, t)
     def _catch(self, lock: _Lock, compiled: CompiledModel, state: S.State, record: np.ndarray, t: float) -> None:
         self._close(lock, compiled, state)
 

@@ -306,7 +306,7 @@ class AdaptiveStepping(Stepping):
             landed = self.step == until
             self._fill(landed)
             if landed:
-                self.middle.clear()  # what a restart point cannot know
+                self.middle.clear()  # data that restart points do not hold
             if len(self.rows["time"]) > len(self.waiting) and (landed or perf_counter() - flushed > _FLUSH_SECONDS):
                 on_chunk(self._chunk_of_rows())
                 flushed = perf_counter()

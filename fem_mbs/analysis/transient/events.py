@@ -347,7 +347,7 @@ def _go_on(events: Events, old: Stepping, new: Stepping, moved: np.ndarray) -> S
         new.works[2] += gain + lost
         events.happened += blow.book(events.switching, closing, new.state, report.largest_change, lost)
     elif moved.any():
-        # what the blow of a driver gives or takes; of several drivers at once nothing tells the shares
+        # energy of the blow of a driver; the shares of several drivers at once are unknown
         new.works[2] += gain
         of = _entries(new, moved)
         new.state.work[of] += gain / len(of)  # at least one: functions without a joint or motion are those of loads

@@ -68,7 +68,7 @@ def update_totals(totals: dict[str, Any], chunk: Chunk) -> None:
     """Add rows to the account of energies."""
     closing = chunk.ledger[:, 6]
     gain = np.maximum(closing, 0.0)
-    energy = chunk.ledger[:, :3].sum(axis=1) - closing  # what works and losses account for
+    energy = chunk.ledger[:, :3].sum(axis=1) - closing  # energy explained by works and losses
     totals["low"] = min(totals["low"], float(energy.min()))
     totals["high"] = max(totals["high"], float(energy.max()))
     totals["kinetic"] = max(totals["kinetic"], float((chunk.ledger[:, 0] - gain).max()))

@@ -189,7 +189,7 @@ RULES: dict[str, Rule] = {
 }  # fmt: skip
 
 #: The text of the key `rule`; `rule_notes` says the rest.
-RULE_TEXT = "how a step is made; the list below tells the rules apart"
+RULE_TEXT = "integration rule, one of the list below"
 
 
 def rule_notes(names: Collection[str]) -> str:

@@ -480,7 +480,7 @@ class Stepping:
         """Return the results of consecutive equal parts of a step as those of one."""
         record = chunk.record[-1:].copy()
         middle = self.middle_values & self.two_state
-        if middle.any():  # what belongs to the middle of the parts: the mean is that of the whole
+        if middle.any():  # quantities in the middle of the parts: their mean is that of the whole
             record[:, middle] = chunk.record[:, middle].mean(axis=0)
         return replace(
             chunk, time=chunk.time[-1:], ledger=chunk.ledger[-1:], iterations=chunk.iterations.sum(keepdims=True),
@@ -664,7 +664,7 @@ class Stepping:
                 if mode != first:
                     self._look_again(self.evaluate(*[t[-1:]] * 3)[0])
                     if redundancy.mode == first:
-                        redundancy.use(mode)  # what has just failed is not tried again
+                        redundancy.use(mode)  # the mode that has just failed is not tried again
                 if predictor == "velocity" and parts == 1:
                     self.by_velocity = _BY_VELOCITY
                 self.step += 1

@@ -518,7 +518,7 @@ def _compare_table(name: str, p: Print, t: PrintTable, label: str, margins: _Mar
         values = values * (1.0 if np.sum(values * theirs) >= 0.0 else -1.0)
     size = max(np.linalg.norm(theirs, axis=1).max(), least)
     if p.quantity == "U" and size < _SECOND_ORDER * margins.thickness and margins.is_nonlinear(p.step):
-        # what twisting shortens beams, for example, is measured by the motion of their sections
+        # the shortening of beams by twist, for example, is compared with the motion of their sections
         size = max(size, 100.0 * _SECOND_ORDER * margins.thickness)
     floor = max(1e-30, _noise(conv, p.quantity))
     off = np.linalg.norm(values - theirs, axis=1)

@@ -96,7 +96,7 @@ def convert(deck: Deck, part: bool = False, accept: Accept = Accept.NORMAL) -> C
     try:
         converted = _convert(conv, part)
     except ModelError as error:
-        if accept is not Accept.ALLOW:  # what the model lacks is the cause of the error, as a rule
+        if accept is not Accept.ALLOW:  # as a rule unsupported content is the cause of the error
             check_notes(_read_notes(deck), Accept.NORMAL)
         raise _with_place(conv, error) from None
     return settle(converted, accept)

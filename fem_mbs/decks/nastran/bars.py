@@ -120,7 +120,7 @@ def _bars(conv: Conversion, type_: str, properties: tuple[str, str], defaults: s
             section = bar_section(conv, known[pid])
             sections[pid] = section, isotropic(conv, section.mid, section.where, solid=False)
         single = any(flags) or sections[pid][0].end is not None
-        if single or np.abs(offsets[0] - offsets[1]).max() > 0.0:  # what speaks of an end makes a part of its own
+        if single or np.abs(offsets[0] - offsets[1]).max() > 0.0:  # data of one end need a part of its own
             key = (*key, card.id)
         parts.setdefault(key, []).append(_Bar(card, nodes, v, offsets, flags, apart))
     pinned = _pin(conv, [bar for members in parts.values() for bar in members if bar.apart])

@@ -109,7 +109,13 @@ class Bushing(Declaration):
         shows="none",
         unit="N/m, N/rad, N m/rad",
     )
-    damping: Any = key(SQUARE, "likewise, over their rates", None, shows="none", unit="N s/m, N s/rad, N m s/rad")
+    damping: Any = key(
+        SQUARE,
+        "damping coefficients in the same form, over the rates of displacements and rotations",
+        None,
+        shows="none",
+        unit="N s/m, N s/rad, N m s/rad",
+    )
     point: Any = key(
         VECTOR,
         "where both frames are, in global coordinates of the start",

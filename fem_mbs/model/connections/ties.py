@@ -80,7 +80,7 @@ def _outside(building: Building, owner: str, place, part, name: str | None) -> l
     for facet, parts in out.items():
         nodes = np.concatenate(parts)
         _, first, count = np.unique(np.sort(nodes, axis=1), axis=0, return_index=True, return_counts=True)
-        result.append((facet, nodes[first[count == 1]]))  # what two cells share lies inside
+        result.append((facet, nodes[first[count == 1]]))  # a facet of two cells lies inside
     return result
 
 

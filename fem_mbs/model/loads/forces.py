@@ -238,7 +238,7 @@ class LineLoad(Declaration):
             forces = _turned_back(building, nodes, forces)
         columns = {f"F{c}": v for c, v in zip("xyz", forces.T, strict=True)}
         building.add_block(self.name, "follower3" if local else "force3", nodes, function=index, **columns)
-        # those of forces that keep their direction: half each, which leaves the load stiffness symmetric
+        # moments of forces that keep their direction: half each, which leaves the load stiffness symmetric
         fixed, turning = MOMENT_KINDS["follower" if local else "semitangential"]
         _put_moments(building, self.name, nodes, about, fixed, turning, index)
         if self.moment is not None:

@@ -146,7 +146,7 @@ def _release(building: Building, beam: _Beam, first: int, last: int, triads=None
             building.rotations[own] = building.rotations[node]
         column = beam.cells[:, k]
         column[column == node] = own
-        if building.dimension == 3 and len(axes) < 3:  # what is not released, the node must bear
+        if building.dimension == 3 and len(axes) < 3:  # the node must bear the components that are not released
             building.rotational.add(node)
         if building.dimension == 2:
             Joint(label, "pin", node, label).build(building)
@@ -518,7 +518,7 @@ class Beam(Declaration):
         '"exact" (the geometrically exact beam: Reissner, Simo), "generalised" (Besseling, Meijaard), "natural" or '
         '"corotational" (rotations against the chord)',
         None,
-        shows='"exact"; "natural" with a `rule` of theirs',
+        shows='"exact"; "natural" where `rule` is given',
     )
     rule: str = key(
         TEXT,

@@ -469,7 +469,7 @@ class MovingPart(Declaration):
         shapes, squares = _chosen_shapes(owner, part, self.reference)
         shapes, squares = _chosen(building, owner, shapes, squares, self.modes, self.cutoff)
         body = part.transformed(shapes, np.zeros((shapes.shape[1], 0)))
-        if not np.isfinite(squares).all():  # what rounding leaves of the mass of a shape without would be a frequency
+        if not np.isfinite(squares).all():  # a shape without mass, whose rounding would give a frequency
             heavy = shapes * np.isfinite(squares)
             body = replace(body, mass=heavy.T @ part.mass @ heavy, moments=part.moments.transformed(heavy))
         n = body.size
@@ -539,7 +539,7 @@ class PartLoad(Declaration):
     load: str | Sequence[str] = key(
         WORDS, "name of a load in the part's own model or deck, or a list of them, which act together"
     )
-    function: Any = key(FUNCTION, "factor on what it is there per unit of its function", None, shows="1.0")
+    function: Any = key(FUNCTION, "factor on the load of the part per unit of its own function", None, shows="1.0")
     follower: bool = key(FLAG, "its forces turn with the part; false: they keep their directions at the start", True)
     factor: float = key(NUMBER, "times this", 1.0)
 

@@ -259,7 +259,7 @@ class Bearing(Declaration):
         shows="none",
         unit="N/m",
     )
-    damping: Any = key(NUMBERS_NESTED, "likewise", None, shows="none", unit="N s/m")
+    damping: Any = key(NUMBERS_NESTED, "damping coefficients in the same form", None, shows="none", unit="N s/m")
     axis: Any = key(VECTOR, "space: about which the speed counts", None)
     direction: Any = key(
         VECTOR, "space: first direction across; the second is axis x first", None, shows="y for x, z for y, x for z"

@@ -61,57 +61,55 @@ def _variant(family: str, kind: str, element: str) -> str:
 
 
 def _add_part(
-    building: Building,
-    name,
-    owner,
-    dimension,
-    family,
-    on,
-    material,
-    element,
-    orientation,
-    kinematics,
-    mass,
-    damping,
-    mass_damping,
-    state,
-    thickness=1.0,
-) -> None:
-    if mass == "incompatible" and element != "incompatible":
+    building: Building, part: Solid | Plane, owner: Owner, dimension: int, family: str, state: str = "",
+    thickness: Any = 1.0,
+) -> None:  # fmt: skip
+    """Add the elements of a solid or plane part, and their masses.
+
+    Args:
+        dimension: of the cells, 3 or 2.
+        family: of the element types: "solid", "plane" or "axisymmetric".
+        state: of a plane part: "stress", "strain" or "axisymmetric".
+        thickness: of a plane part [m], a number or one per element.
+
+    Raises:
+        ModelError: an option that these cells do not take; MeshError: cells that do not exist.
+    """
+    if part.mass == "incompatible" and part.element != "incompatible":
         raise ModelError(
             'mass = "incompatible" is that of incompatible modes',
             owner=owner,
             remedy='use element = "incompatible", or mass = "consistent"',
         )
     chosen = solid_material_of(
-        building.find("material", material, {**building.materials, **building.solid_materials}, owner)
+        building.find("material", part.material, {**building.materials, **building.solid_materials}, owner)
     )
-    damping = building.number(damping, owner, "damping", 0.0)
-    mass_damping = building.number(mass_damping, owner, "mass_damping", 0.0)
-    runs = cell_runs(building, owner, on, dimension)
+    damping = building.number(part.damping, owner, "damping", 0.0)
+    mass_damping = building.number(part.mass_damping, owner, "mass_damping", 0.0)
+    runs = cell_runs(building, owner, part.on, dimension)
     count = sum(len(cells) for *_, cells in runs)
+    orientation = part.orientation
     if isinstance(orientation, dict):
         orientation = _cylindrical_axes(building, owner, orientation, runs)
     axes = _material_axes(owner, orientation, count)
-    ring = state == "axisymmetric"
-    if ring:
+    if state == "axisymmetric":
         thickness = 2.0 * np.pi
     thick = _per_element(owner, "thickness", thickness, count)
     kinds = list(dict.fromkeys(kind for _, _, kind, _ in runs))
-    if not any(_variant(family, kind, element) for kind in kinds):
+    if not any(_variant(family, kind, part.element) for kind in kinds):
         raise ModelError(
-            f"no {element} elements for {', '.join(kinds)}", owner=owner, remedy='use element = "standard"'
+            f"no {part.element} elements for {', '.join(kinds)}", owner=owner, remedy='use element = "standard"'
         )
-    for cells in kinds_of_cells(building, "Solid", name, runs):
+    for cells in kinds_of_cells(building, "Solid", part.name, runs):
         group = SolidGroup(
-            name=cells.name, part=name, kind=cells.kind, rule="", type="", nodes=cells.nodes, places=cells.places,
+            name=cells.name, part=part.name, kind=cells.kind, rule="", type="", nodes=cells.nodes, places=cells.places,
             ids=cells.ids, material=chosen, state=state, thickness=thick[cells.where],
             axes=axes[cells.where] if axes is not None and axes.ndim == 3 else axes,
         )  # fmt: skip
-        group.type = _variant(family, cells.kind, element) or _variant(family, cells.kind, "standard")
+        group.type = _variant(family, cells.kind, part.element) or _variant(family, cells.kind, "standard")
         table = solid.KINDS if family == "solid" else solid_plane.KINDS
         group.rule = table[group.type][1]
-        _add_group(building, owner, group, kinematics == "nonlinear", mass, damping, mass_damping)
+        _add_group(building, owner, group, part.kinematics == "nonlinear", part.mass, damping, mass_damping)
 
 
 def _add_group(
@@ -530,22 +528,7 @@ class Solid(Declaration):
         owner = building.label("Solid", self.name)
         if building.dimension != 3:
             raise ModelError("solids are for dimension = 3", owner=owner, remedy="in the plane use planes")
-        _add_part(
-            building,
-            self.name,
-            owner,
-            3,
-            "solid",
-            self.on,
-            self.material,
-            self.element,
-            self.orientation,
-            self.kinematics,
-            self.mass,
-            self.damping,
-            self.mass_damping,
-            "",
-        )
+        _add_part(building, self, owner, 3, "solid")
 
 
 @dataclass(frozen=True, eq=False)
@@ -590,23 +573,7 @@ class Plane(Declaration):
         if ring and not (np.ndim(self.thickness) == 0 and self.thickness == 1.0):
             raise ModelError("an axisymmetric part is a whole ring", owner=owner, remedy="remove thickness")
         family = "axisymmetric" if ring else "plane"
-        _add_part(
-            building,
-            self.name,
-            owner,
-            2,
-            family,
-            self.on,
-            self.material,
-            self.element,
-            self.orientation,
-            self.kinematics,
-            self.mass,
-            self.damping,
-            self.mass_damping,
-            self.state,
-            self.thickness,
-        )
+        _add_part(building, self, owner, 2, family, self.state, self.thickness)
 
 
 @dataclass(frozen=True, eq=False)

@@ -212,7 +212,7 @@ def _damping_panel(axes: Axes, branches: Branches, whirl: np.ndarray, moves: np.
     oscillates, grows = values.imag > 1e-6 * np.abs(values), unstable(values)
     rates = bool((grows & ~oscillates).any())
     measure = values.real if rates else 100.0 * damping_ratio(values)
-    # what is overdamped does no harm, and would make the rest small
+    # overdamped roots are harmless, and would make the scale too large for the rest
     measure = np.where(oscillates | grows, measure, np.nan)
     if rates:
         measure = np.where(np.abs(values.real) <= 1e-6 * np.abs(values), 0.0, measure)

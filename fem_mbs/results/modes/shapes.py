@@ -18,8 +18,8 @@ from fem_mbs.results.named_steps import step_named
 from fem_mbs.results.reader import Results, Step
 
 __all__ = [
-    "amplitudes", "has_shapes", "is_complex", "largest_excursion", "read_shape", "shape_of", "state_of_shapes",
-    "whole_wheel",
+    "amplitudes", "has_shapes", "is_complex", "largest_excursion", "largest_phase", "read_shape", "shape_of",
+    "state_of_shapes", "whole_wheel",
 ]  # fmt: skip
 
 #: Distance over the size of results below which two nodes stand at one place.
@@ -62,6 +62,14 @@ def largest_excursion(shapes: np.ndarray) -> np.ndarray:
     elliptic orbit of a node."""
     square = np.sum(np.abs(shapes) ** 2, axis=-1)
     return np.sqrt((square + np.abs(np.sum(shapes * shapes, axis=-1))) / 2.0)
+
+
+def largest_phase(step: Any, frame: int) -> float:
+    """Return the phase phi [rad] in which Re(u exp(i phi)) of a complex shape is largest, by the sum of squares."""
+    real, imaginary = (
+        np.asarray(step.frames[name][frame], float) for name in ("displacement", "displacement imaginary")
+    )
+    return -0.5 * float(np.angle(np.sum((real + 1j * imaginary) ** 2)))
 
 
 def amplitudes(results: Any, step: Any, frame: int) -> np.ndarray:

@@ -82,7 +82,7 @@ def condensed_modes(
     """
     others = np.ones(K.shape[0], bool)
     others[masters] = False
-    if not M[np.flatnonzero(others)].count_nonzero():  # what follows has no inertia: the whole model has these modes
+    if not M[np.flatnonzero(others)].count_nonzero():  # no inertia is condensed: the whole model has these modes
         return real_modes(K, M, **wanted)
     try:
         part = fixed_interface(K, M, masters, count=held_modes)

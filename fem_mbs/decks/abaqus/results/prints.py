@@ -329,7 +329,7 @@ class Printer(Relay):
         nodal = system.nodal(whole)
         forces = nodal[:, :3].copy()
         bound = self._bound
-        if len(bound[0]):  # what equations exert on them, as CalculiX prints it
+        if len(bound[0]):  # forces of equations on them, as CalculiX prints them
             blocks = [b for b in system.blocks if not b.type.multipliers and not b.type.inertia]
             if "preload" in step.kind.carries:
                 r, tangent = silent.assemble(silent.control(2.0), blocks)

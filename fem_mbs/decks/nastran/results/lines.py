@@ -62,7 +62,7 @@ def _ends(state: ElementState, number: int, group: Group) -> np.ndarray:
     def out(label: str) -> np.ndarray:
         return state.column(group.name, label)
 
-    # what the rest of the model does to the ends, without the forces that loads along the bar exert there
+    # forces of the rest of the model on the ends, without those of loads along the bar
     fixed = state.fixed.get(number, np.zeros((len(group.ids), 12)))
     ends = []
     for k, sign, at in ((1, 1.0, 0), (2, -1.0, 6)):
