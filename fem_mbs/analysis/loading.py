@@ -12,7 +12,11 @@ from fem_mbs.errors import ModelError
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.system.tangent import Level
 
-__all__ = ["Loading", "chosen"]
+__all__ = ["Loading", "chosen", "reference_rates", "references", "without_rates"]
+
+
+#: End of the names of controllers' references.
+_REFERENCE = ".reference"
 
 
 class Loading:
@@ -80,13 +84,43 @@ def _reserved(compiled: CompiledModel) -> np.ndarray:
     return chosen(compiled, names, "Model", "reserved loads")[0]
 
 
+def references(compiled: CompiledModel) -> dict[str, tuple[int, int]]:
+    """Return the time functions of controllers' references and of their rates (-1: the controller uses no rate), by
+    names "CONTROLLER.reference"."""
+    found = {}
+    for block in compiled.system.blocks:
+        if "reference" not in block.type.par:
+            continue
+        value, rate = (block.par[:, block.type.column(name)].astype(int) for name in ("reference", "reference rate"))
+        found |= {label + _REFERENCE: (int(value[i]), int(rate[i])) for label, i, _ in block.groups if value[i] >= 0}
+    return found
+
+
+def without_rates(compiled: CompiledModel, values: np.ndarray) -> np.ndarray:
+    """Return changes of functions (n_fun,) without those of references' rates, which follow from the references."""
+    out = values.copy()
+    out[[rate for _, rate in references(compiled).values() if rate >= 0]] = 0.0
+    return out
+
+
+def reference_rates(compiled: CompiledModel, rates: np.ndarray) -> np.ndarray:
+    """Return the values (n_fun,) of the functions that are rates of references, where these have ``rates`` (n_fun,)."""
+    out = np.zeros(len(compiled.loads))
+    for value, rate in references(compiled).values():
+        if rate >= 0:
+            out[rate] = rates[value]
+    return out
+
+
 def chosen(
-    compiled: CompiledModel, names: str | Iterable[str], owner: str, key: str, motions: bool = False
-) -> tuple[np.ndarray, bool]:
+    compiled: CompiledModel, names: str | Iterable[str], owner: str, key: str, motions: bool = False,
+    controlled: bool = False,
+) -> tuple[np.ndarray, bool]:  # fmt: skip
     """Return time functions (n_fun,) bool that loads use, by names of loads or "all" (but reserved ones), and whether
     the weight is among them.
 
-    ``motions``: names of motions and driven joints count too ("all" means loads only).
+    ``motions``: names of motions and driven joints count too ("all" means loads only); ``controlled``: those of
+    controllers' references, whose rates come along.
 
     Raises:
         ModelError: an unknown name, no load, or a load that shares its function with one that is not chosen.
@@ -112,6 +146,9 @@ def chosen(
         driven = compiled.system.driven
         for label, index in zip(driven.names, driven.functions, strict=True):
             users.setdefault(label, set()).add(int(index))
+    if controlled:
+        for label, functions in references(compiled).items():
+            users[label] = {i for i in functions if i >= 0}
     known = [*users, *(["gravity"] if has_weight and key != "target" else [])]  # which no event can switch
     picked: set[int] = set()
     for name in names:
@@ -119,6 +156,8 @@ def chosen(
             continue
         if name not in users:
             what = "load, motion, driven joint or equation" if motions else "load"
+            if controlled and name.endswith(_REFERENCE):
+                what = "position of a controller, which is its reference,"
             there = f"there {'is only' if len(known) == 1 else 'are'} {', '.join(known)}" if known else "there is none"
             raise ModelError(f'{key}: there is no {what} "{name}"', owner=owner, remedy=f"{there}")
         picked |= users[name]

@@ -417,8 +417,8 @@ def test_what_a_state_is_not_is_told():
     assert solve(m).steps[1].summary["warnings"] == []
 
 
-def oblique_shaft() -> Model:
-    axis = np.array([0.48, 0.64, 0.6])
+def oblique_shaft(axis=(0.48, 0.64, 0.6)) -> Model:
+    axis = np.array(axis)
     m = Model(3)
     m.material("s", E=211e9, nu=0.3, density=7810.0)
     m.section("b", "circle", diameter=0.05)
@@ -450,6 +450,22 @@ def test_campbell_diagrams_of_lost_digits_are_told():
         m.campbell_step("shaft", speeds, 2)
         warnings = solve(m).steps[-1].summary["warnings"]
         assert any("at 1e+07 rad/s rounding of gyroscopic" in text for text in warnings) == told
+
+
+def test_campbell_diagrams_pass_critical_speeds_at_which_rounding_throws_an_oblique_shaft_out():
+    """Those of its mesh, at 6e5 rad/s, were errors of the whole diagram: no steady rotation was found there."""
+    found = []
+    for axis in ((1.0, 0.0, 0.0), (0.48, 0.64, 0.6)):
+        m = oblique_shaft(axis)
+        m.campbell_step("shaft", [1e5, 3e5, 1e6, 3e6], 4)
+        found.append(solve(m).steps[-1])
+    along, oblique = (np.sort(step.series["frequency"], axis=1) for step in found)
+    np.testing.assert_allclose(oblique, along, rtol=1e-3)  # from where on lost digits are told
+    speeds = [[c["speed"] for c in step.summary["critical_speeds"]] for step in found]
+    assert len(speeds[0]) == 2
+    np.testing.assert_allclose(speeds[1], speeds[0], rtol=1e-9)
+    for c in found[1].summary["critical_speeds"]:
+        assert c["eigenvalue"][1] == pytest.approx(c["speed"], rel=1e-9)
 
 
 def test_unknown_without_mass_and_stiffness():

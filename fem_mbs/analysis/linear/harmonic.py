@@ -20,7 +20,7 @@ from scipy.sparse import csr_matrix
 
 from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.analysis.linear.ports import directions, inputs_of_groups, outputs_of
-from fem_mbs.analysis.loading import chosen
+from fem_mbs.analysis.loading import chosen, without_rates
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.late import dataclass
 from fem_mbs.model.model import CompiledModel
@@ -105,11 +105,12 @@ def shakers(
     for name in names:
         tables = {"spectra": spectra, "amplitudes": amplitudes, "phases": phases}
         key = next(k for k, table in tables.items() if name in table) if everything else "loads"
-        mask, weight = chosen(compiled, [name], owner, key, motions=True)
+        mask, weight = chosen(compiled, [name], owner, key, motions=True, controlled=True)
         rest &= ~mask
         values = np.where(mask, at, 0.0)
         if name in amplitudes:
             values = mask * directions(compiled, name) * float(amplitudes[name])
+        values = without_rates(compiled, values)
         size = float(np.abs(values).max(initial=0.0))
         if weight:
             size = float(amplitudes.get(name, 1.0))

@@ -13,7 +13,7 @@ from scipy.sparse import block_diag, csr_matrix
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.linear.sensors import slope
-from fem_mbs.analysis.loading import chosen
+from fem_mbs.analysis.loading import chosen, reference_rates, references, without_rates
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import ModelError
 from fem_mbs.late import dataclass
@@ -96,10 +96,10 @@ def inputs_of(lin: SmallMotions, names: str | Sequence[str], owner: str) -> Inpu
     columns: list[tuple] = []
     m = lin.constraints.shape[0]
     for name in names:
-        mask, weight = chosen(compiled, [name], owner, "inputs", motions=True)
-        moves = mask & ~np.asarray(compiled.loads, bool)
+        mask, weight = chosen(compiled, [name], owner, "inputs", motions=True, controlled=True)
+        unit = without_rates(compiled, mask * directions(compiled, name))
+        moves = unit * ~np.asarray(compiled.loads, bool)
         step = _STEP if moves.any() else 0.5  # the model is linear in loads
-        unit = mask * directions(compiled, name)
 
         def shifted(c: float, rate: float = 0.0, unit=unit, weight=weight, step=step):
             return _Shift(unit * c * step, unit * rate, c * step if weight else 0.0)
@@ -113,7 +113,8 @@ def inputs_of(lin: SmallMotions, names: str | Sequence[str], owner: str) -> Inpu
         force = -jump
         force[lin.first :] = 0.0
         columns.append((name, force, gap, place, 0, shifted))
-        if not moves.any():
+        columns += _of_rates(lin, name, unit)
+        if not _driven(compiled, moves).any():
             continue
         rate = _force(lin, shifted(0.0, 0.5)) - _force(lin, shifted(0.0, -0.5))
         rate[lin.first :] = 0.0
@@ -125,6 +126,30 @@ def inputs_of(lin: SmallMotions, names: str | Sequence[str], owner: str) -> Inpu
     names, force, gap, place, order, shifts = zip(*columns, strict=True)
     force, gap, place = (np.column_stack(a) for a in (force, gap, place))
     return Inputs(list(names), force, gap, place, np.array(order), list(shifts))
+
+
+def _driven(compiled: CompiledModel, values: np.ndarray) -> np.ndarray:
+    """Return changes of functions (n_fun,) without those of controllers' references, which move nothing themselves."""
+    out = values.copy()
+    for functions in references(compiled).values():
+        out[[i for i in functions if i >= 0]] = 0.0
+    return out
+
+
+def _of_rates(lin: SmallMotions, name: str, values: np.ndarray) -> list[tuple]:
+    """Return the columns of the rates of controllers' references that change by ``values`` (n_fun,) per unit."""
+    rates = reference_rates(lin.compiled, values)
+    size = float(np.abs(rates).max(initial=0.0))
+    if size == 0.0:
+        return []
+
+    def shifted(c: float) -> _Shift:
+        return _Shift(rates * (c * _STEP / size), 0.0 * rates, 0.0)
+
+    force = -_difference(lambda c: _force(lin, shifted(c)), _STEP / size)
+    force[lin.first :] = 0.0
+    none = np.zeros(lin.constraints.shape[0]), np.zeros(lin.system.n_dof)
+    return [(f"{name}'", force, *none, 1, shifted)]
 
 
 def inputs_of_groups(lin: SmallMotions, groups: list[tuple[str, np.ndarray, float]]) -> Inputs:
@@ -154,7 +179,8 @@ def inputs_of_groups(lin: SmallMotions, groups: list[tuple[str, np.ndarray, floa
         force = -jump
         force[lin.first :] = 0.0
         columns.append((name, force, gap, place, 0, shifted))
-        if moves:
+        columns += _of_rates(lin, name, values)
+        if _driven(lin.compiled, values * ~loads).any():
             rate = _force(lin, shifted(0.0, 0.5)) - _force(lin, shifted(0.0, -0.5))
             rate[lin.first :] = 0.0
             columns.append((f"{name}'", -rate, 0.0 * gap, 0.0 * place, 1, None))

@@ -67,7 +67,7 @@ class LinearTransient:
             for A in (linear.balanced_tangent, linear.mass_matrix, linear.damping_matrix)
         )
         self.warnings = [UNSYMMETRIC] if linear.unsymmetric else []
-        mask, self.weight = chosen(linear.compiled, options.loads, self.owner, "loads", motions=True)
+        mask, self.weight = chosen(linear.compiled, options.loads, self.owner, "loads", motions=True, controlled=True)
         self.mask = mask | ~linear.loads if isinstance(options.loads, str) else mask
         system = linear.system
         self.loads = [b for b in system.blocks if _is_load(b)]

@@ -57,6 +57,7 @@ _UNDAMPED = 1e-7  # imaginary part over size up to which a speed of the direct s
 _APART = 0.1  # of the speed: what the direct search finds farther away is another one
 _MEETS = 1e-6  # of the largest eigenvalue of a branch: how near it comes to the line of a critical speed
 _AGREE = 1e-6  # relative change of an eigenvalue with two harmonics more
+_DETUNED = (0.0, 1e-6, 1e-5, 1e-4)  # share of a critical speed by which steady rotations are sought beside it
 _GROWING = 1e-8  # real part over size from which an eigenvalue grows
 
 
@@ -621,8 +622,24 @@ def _compared(spinning: Spinning, found: list[Critical], direct: np.ndarray, ord
         if abs(value.imag) > _UNDAMPED * abs(value):
             continue  # damped: no crossing, or one of the branches that are not wanted
         speed = float(value.real)
-        lin = spinning.at(speed)
-        s = spectrum(lin, speed, 2, near=1j * order * speed)
+        s = _beside(spinning, speed, 1j * order * speed)
         i = int(np.abs(s.values - 1j * order * speed).argmin())
-        found.append(Critical(speed, order, None, s.whirl(s.pair(i)), complex(s.values[i]), complex(value)))
+        p = complex(s.values[i]) if s.speed == speed else complex(s.values[i].real, order * speed)
+        found.append(Critical(speed, order, None, s.whirl(s.pair(i)), p, complex(value)))
     return found
+
+
+def _beside(spinning: Spinning, speed: float, near: complex) -> Spectrum:
+    """Return the eigenvalues nearest to ``near`` at a critical speed, or so little beside it that a steady rotation is
+    found: at the speed itself rounding alone throws out a rotor whose centrifugal forces are large.
+
+    Raises:
+        AnalysisError: there is none.
+    """
+    before = spinning.state
+    for share in _DETUNED:
+        try:
+            return spectrum(spinning.at(speed * (1.0 + share)), speed * (1.0 + share), 2, near=near)
+        except AnalysisError:
+            spinning.state = before
+    return spectrum(spinning.at(speed), speed, 2, near=near)

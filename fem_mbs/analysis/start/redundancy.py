@@ -354,11 +354,14 @@ class Redundancy:
             "rank_flags": rank.flags.copy(), "rank_limit": rank.limit.copy(), "rank_weight": rank.weight.copy(),
             "rank_loop": rank.loop.copy(), "rank_dependent": rank.dependent.copy(), "rank_pivots": rank.pivots.copy(),
             "rank_share": rank.share.copy(),
+            "rank_diagonal": np.zeros(0) if self.diagonal is None else self.diagonal.copy(),
         }  # fmt: skip
 
     def restore(self, data: dict[str, np.ndarray]) -> None:
         """Continue from a snapshot."""
         plain = self.rank
+        diagonal = data.get("rank_diagonal", np.zeros(0))  # points of earlier versions have none
+        self.diagonal = np.array(diagonal) if diagonal.size else None
         for name in ("flags", "limit", "weight", "loop", "dependent", "pivots", "share"):
             getattr(plain, name)[:] = data[f"rank_{name}"]
         acts = self.rows >= 0

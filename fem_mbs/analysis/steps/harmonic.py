@@ -132,8 +132,8 @@ class Options(About):
     )
     loads: Any = key(
         _NAMED,
-        '"all" (but gravity and centrifugal loads), or a list of loads, "gravity", motions, driven joints and base '
-        "excitations",
+        '"all" (but gravity and centrifugal loads), or a list of loads, "gravity", motions, driven joints, '
+        'base excitations and references of controllers ("MOTOR.reference", with an amplitude where position = 0)',
         "all",
     )
     amplitudes: Any = key(

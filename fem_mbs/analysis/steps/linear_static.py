@@ -16,7 +16,7 @@ from fem_mbs.analysis.steps.common.checks import (
 )
 from fem_mbs.analysis.steps.common.options import (
     INCREMENT,
-    LOADS_TEXT,
+    MOVING_TEXT,
     REPORT_TEXT,
     REPORTS,
     TIME_TEXT,
@@ -69,7 +69,7 @@ OF_THE_STATE = "loads that the state carries change to their values there as wel
 class Options(Supported):
     """Options of a linear static step."""
 
-    loads: Any = key(NAMES, LOADS_TEXT, "all")
+    loads: Any = key(NAMES, MOVING_TEXT, "all")
     time: float | None = key(NUMBER, f"{TIME_TEXT}; {OF_THE_STATE}", None, unit="s")
     without: Any = key(NAMES, WITHOUT_TEXT, "", shows="none")
     duration: float = key(
@@ -109,7 +109,7 @@ class LinearStatic(StepKind):
     def look_ahead(self, step: PlannedStep, context: RunContext, ahead: Ahead) -> None:
         from fem_mbs.analysis.loading import chosen
 
-        if chosen(context.compiled, step.options.loads, step.owner, "loads", motions=True)[1]:
+        if chosen(context.compiled, step.options.loads, step.owner, "loads", motions=True, controlled=True)[1]:
             check_weight(step.owner, context)
 
     def info(self, options: Any) -> dict[str, Any]:
@@ -200,7 +200,7 @@ def _respond(linear: Linearised, options: Options, owner: str, kept: np.ndarray 
     """Return the response of a linear static step."""
     from fem_mbs.analysis.loading import chosen
 
-    mask, weight = chosen(linear.compiled, options.loads, owner, "loads", motions=True)
+    mask, weight = chosen(linear.compiled, options.loads, owner, "loads", motions=True, controlled=True)
     if isinstance(options.loads, str):
         mask = mask | ~linear.loads  # motions and equations too
     return linear.respond(mask, weight, whole=True, owner=owner, kept=kept)

@@ -16,7 +16,7 @@ from fem_mbs.analysis.steps.common.checks import (
 )
 from fem_mbs.analysis.steps.common.options import (
     INCREMENT,
-    LOADS_TEXT,
+    MOVING_TEXT,
     RAYLEIGH_TEXT,
     REPORT_TEXT,
     REPORTS,
@@ -77,7 +77,7 @@ class Options(RuleWeights, About, TimeSteps):
     """Options of a linear transient."""
 
     rule: str = key(ANY_TEXT, RULE_TEXT, _RULES[0], choices=_RULES)
-    loads: Any = key(NAMES, LOADS_TEXT, "all")
+    loads: Any = key(NAMES, MOVING_TEXT, "all")
     time: float | None = key(
         NUMBER, "at which it starts and functions are taken, else the present time", None, unit="s"
     )
@@ -167,7 +167,7 @@ class LinearTransient(StepKind):
     def look_ahead(self, step: PlannedStep, context: RunContext, ahead: Ahead) -> None:
         from fem_mbs.analysis.loading import chosen
 
-        chosen(context.compiled, step.options.loads, step.owner, "loads", motions=True)
+        chosen(context.compiled, step.options.loads, step.owner, "loads", motions=True, controlled=True)
 
     def info(self, options: Any) -> dict[str, Any]:
         told = {"increments": True} if options.report == INCREMENT else {}

@@ -49,7 +49,8 @@ class Options(Turning):
 
     inputs: Any = key(
         NAMES,
-        'names of loads (and "gravity"), motions, driven joints and motors that drive a state-space model',
+        'names of loads (and "gravity"), motions, driven joints, motors and references of controllers '
+        '("MOTOR.reference") that drive a state-space model',
         [],
     )
     sensors: Any = key(
@@ -87,7 +88,7 @@ have left, and with inputs or sensors `state_space_NAME.npz` (docs/results.md)."
 
         inputs, sensors = step.options.inputs, step.options.sensors
         for name in [inputs] if isinstance(inputs, str) else inputs:
-            chosen(context.compiled, [name], step.owner, "inputs", motions=True)
+            chosen(context.compiled, [name], step.owner, "inputs", motions=True, controlled=True)
         check_outputs(context.compiled, [sensors] if isinstance(sensors, str) else sensors, step.owner)
 
     def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> LineariseReport:

@@ -23,8 +23,8 @@ from fem_mbs.declarations.texts import tables, wholes
 from fem_mbs.late import dataclass
 
 __all__ = [
-    "ALONG_TEXT", "About", "Along", "FRAMES", "INCREMENT", "LOADS_TEXT", "MULTI_BLADE", "Newton", "PERIODIC",
-    "RAYLEIGH_TEXT", "REPORTS",
+    "ALONG_TEXT", "About", "Along", "FRAMES", "INCREMENT", "LOADS_TEXT", "MOVING_TEXT", "MULTI_BLADE", "Newton",
+    "PERIODIC", "RAYLEIGH_TEXT", "REPORTS",
     "REPORT_TEXT", "RESTARTS_TEXT", "RuleWeights", "SUPPORTS_TEXT", "Sought", "Speeds", "Supported", "TIME_TEXT",
     "TOTAL", "TimeSteps", "Turning", "UNASKED_RESTARTS", "WITHOUT_TEXT", "any_frame_key", "constant_frame_key",
     "harmonics_key",
@@ -219,6 +219,9 @@ RESTARTS_TEXT = (
     "adaptive steps); 0: none"
 )
 LOADS_TEXT = '"all", or a list of loads (and "gravity"): they act in addition to what the state carries'
+MOVING_TEXT = LOADS_TEXT.replace(
+    '(and "gravity")', '(and "gravity"), motions and references of controllers ("MOTOR.reference")'
+)
 TIME_TEXT = "at which functions are taken, else the present time"
 REPORT_TEXT = (
     '"total" (sensors, frames and prints are those of the state and the step together) or "increment" (what the step '
