@@ -61,8 +61,8 @@ def _slope(par, e, row, x):
 def piecewise_at(par, e, first, n, x):
     """Return F(x) and F'(x) of the n pieces at par[e, first:]; zeros for n = 0.
 
-    F' is the mean of both slopes where two pieces meet.  About rest that is what harmonic balance makes of a damper with
-    different slopes for either sense.
+    F' is the mean of both slopes where two pieces meet.  About rest harmonic balance makes the same of a damper whose
+    slopes differ for either sense.
     """
     if n == 0:
         return 0.0, 0.0
