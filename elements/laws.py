@@ -59,11 +59,19 @@ def _slope(par, e, row, x):
 
 @inner
 def piecewise_at(par, e, first, n, x):
-    """Return F(x) and F'(x) of the n pieces at par[e, first:]; zeros for n = 0."""
+    """Return F(x) and F'(x) of the n pieces at par[e, first:]; zeros for n = 0.
+
+    F' is the mean of both slopes where two pieces meet.  About rest harmonic balance makes the same of a damper whose
+    slopes differ for either sense.
+    """
     if n == 0:
         return 0.0, 0.0
-    row = first + ROW * _piece(par, e, first, n, x)
-    return _value(par, e, row, x), _slope(par, e, row, x)
+    piece = _piece(par, e, first, n, x)
+    row = first + ROW * piece
+    slope = _slope(par, e, row, x)
+    if piece > 0 and x == par[e, row]:
+        slope = 0.5 * (slope + _slope(par, e, row - ROW, x))
+    return _value(par, e, row, x), slope
 
 
 @inner

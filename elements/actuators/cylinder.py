@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 
 from fem_mbs.contract import inner
-from fem_mbs.elements.actuators.valve import COLUMNS, KD, KF, KP, asked, edge, opening_columns
+from fem_mbs.elements.actuators.valve import COLUMNS, KD, KF, KP, asked, opened, opening_columns
 from fem_mbs.elements.joints.state_force import StateLaw, state_types
 
 __all__ = ["TYPES"]
@@ -38,11 +38,9 @@ def _flow(par, e, u, p, sign):
     gain, supply = sign * par[e, GAIN], par[e, SUPPLY]
     if not supply < math.inf:
         return gain * u, gain, 0.0
-    if sign * u > 0:
-        root, slope = edge(1.0 - p / supply)
-        return gain * u * root, gain * root, -gain * u * slope / supply
-    root, slope = edge(p / supply)
-    return gain * u * root, gain * root, gain * u * slope / supply
+    root, slope = opened(sign * u, 1.0 - p / supply, p / supply)
+    toward = -1.0 if sign * u > 0 else 1.0  # of the difference, by p
+    return gain * u * root, gain * root, toward * gain * u * slope / supply
 
 
 @inner

@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 
 from fem_mbs.contract import inner
-from fem_mbs.elements.actuators.valve import COLUMNS, KD, KF, KP, asked, edge, opening_columns
+from fem_mbs.elements.actuators.valve import COLUMNS, KD, KF, KP, asked, opened, opening_columns
 from fem_mbs.elements.joints.state_force import StateLaw, state_types
 
 __all__ = ["TYPES"]
@@ -38,8 +38,8 @@ def _flow(par, e, u, p):
     gain, supply = par[e, GAIN], par[e, SUPPLY]
     if not supply < math.inf:
         return gain * u, gain, 0.0
-    side = 1.0 if u > 0 else (-1.0 if u < 0 else 0.0)
-    root, slope = edge(1.0 - side * p / supply)
+    side = 1.0 if u > 0 else -1.0
+    root, slope = opened(u, 1.0 - p / supply, 1.0 + p / supply)
     return gain * u * root, gain * root, -gain * u * side / supply * slope
 
 

@@ -48,7 +48,7 @@ def crossed_core(block: Any, before: State, after: State) -> np.ndarray:
 
 def crossed_triangles(block: Any, before: State, after: State) -> np.ndarray:
     """Return the numbers (m,) of the elements of a block whose ball passes through its triangles, as `crossed_core`."""
-    p0, p1 = (_centres(block, *state) for state in (before, after))
+    p0, p1 = (np.ascontiguousarray(_centres(block, *state)) for state in (before, after))
     way = np.linalg.norm(p1 - p0, axis=1)
     return _through(way, *_over_triangles(block.par, p0, p1, way), np.zeros(len(way), bool))
 
@@ -98,21 +98,25 @@ def _over_core(
     half = par[:, SURFACE + 4 : SURFACE + 4 + p0.shape[1]]
     reach = par[:, SURFACE + 2] + par[:, SURFACE]
 
-    def beyond(t: np.ndarray) -> np.ndarray:
-        p = p0 + t[:, None] * (p1 - p0)
+    def beyond(p: np.ndarray, half: np.ndarray) -> np.ndarray:
         return np.asarray(np.sign(p) * np.maximum(np.abs(p) - half, 0.0))
 
-    low, high = np.zeros(len(p0)), np.ones(len(p0))
-    for _ in range(_NEAREST):  # the distance to a convex core is convex: its slope tells the side of the nearest place
+    ends = [beyond(p, half) for p in (p0, p1)]
+    g0, g1 = (np.linalg.norm(c, axis=1) - reach for c in ends)
+    closed = _closed(par)
+    least = np.where(closed, np.minimum(g0, g1), 0.0)
+    near = np.flatnonzero(closed & (g0 < np.linalg.norm(p1 - p0, axis=1)))  # a gap falls by no more than the way
+    start, way, half = p0[near], (p1 - p0)[near], half[near]
+    low, high = np.zeros((len(near), 1)), np.ones((len(near), 1))
+    for _ in range(_NEAREST if len(near) else 0):  # the distance to a convex core is convex: its slope tells the side
         middle = 0.5 * (low + high)
-        falls = np.einsum("ni,ni->n", beyond(middle), p1 - p0) < 0.0
+        falls = (beyond(start + middle * way, half) * way).sum(axis=1, keepdims=True) < 0.0
         low, high = np.where(falls, middle, low), np.where(falls, high, middle)
-    ends = [beyond(np.full(len(p0), t)) for t in (0.0, 1.0)]
-    g0, g1, least = (np.linalg.norm(c, axis=1) - reach for c in (*ends, beyond(0.5 * (low + high))))
-    apart = _closed(par)
+    nearest = np.linalg.norm(beyond(start + 0.5 * (low + high) * way, half), axis=1) - reach[near]
+    least[near] = np.minimum(least[near], nearest)
     turned = np.einsum("ni,ni->n", *ends) < 0.0
     swallowed = ends[0].any(axis=1) & ~ends[1].any(axis=1)
-    return np.where(apart, np.minimum(least, np.minimum(g0, g1)), 0.0), g0, g1, (turned | swallowed) & apart
+    return least, g0, g1, (turned | swallowed) & closed
 
 
 def _over_triangles(
@@ -121,7 +125,12 @@ def _over_triangles(
     """Return the least gap on the way and the gaps at its ends, (n,) each."""
     steps = way.max(initial=0.0) / max(float(par[:, BALL].min(initial=np.inf)), 1e-300)
     count = int(np.clip(steps, _FEWEST, _MOST))
-    found = np.empty((count + 1, len(p0)))
-    for k, t in enumerate(np.linspace(0.0, 1.0, count + 1)):
-        mesh_gaps(par, np.ascontiguousarray(p0 + t * (p1 - p0)), found[k])
-    return found.min(axis=0), found[0], found[-1]
+    g0, g1, gap = (np.empty(len(p0)) for _ in range(3))
+    mesh_gaps(par, p0, g0)
+    mesh_gaps(par, p1, g1)
+    least = np.minimum(g0, g1)
+    if (g0 < way).any():  # a gap falls by no more than the way
+        for t in np.arange(1, count) / count:
+            mesh_gaps(par, np.ascontiguousarray(p0 + t * (p1 - p0)), gap)
+            least = np.minimum(least, gap)
+    return least, g0, g1

@@ -5,15 +5,19 @@ quadrilateral.  With places P = x + R o (o an offset along the normal), chords l
 directions t = R T of the line (D, T: normal and direction of the line at the reference), L = |l| at the reference, the
 natural strains are
 
-    s  membrane, per line:    [l.l + L^2/12 |t_j - t_i|^2]/2 - r^2 |d_j - d_i|^2
+    s  membrane, per line:    [l.l + L^2/12 psi^2]/2 - r^2 |d_j - d_i|^2,
+                              psi^2 = [|t_j - t_i|^2 + |n_j - n_i|^2 - |m_j - m_i|^2]/2
     a  drilling, per node:    l_1.(R v_1) + l_2.(R v_2), the rotation of the surface at the node less that of the node
     b  bending, per line:     2 l.(d_j - d_i) - L (t_i.d_j - d_i.t_j)/2
     g  shear, per side:       l.(d_i + d_j)/2
 
-less their values at the reference.  All are sums of products of vectors that are linear in positions and directors, so
+less their values at the reference, with the normal n of each end, across the line, and m = n x t, which turn with the
+nodes: of sides n is d.  All are sums of products of vectors that are linear in positions and directors, so
 they are quadratic, do not change in rigid motions, and have exact quotients (docs/theory.md, section 1).  The second
 terms make s and b those of an arc of constant curvature: with psi the angle between its ends, s = 0 and b = L psi but
-for terms psi^4/360.
+for terms psi^4/360.  psi is the angle about m, out of the surface: |t_j - t_i|^2 alone would count turns of the nodes
+about the normal as bending in the surface, too.  Alternating ones hardly strain quadrilaterals, so compressive forces
+of 0.1 E h (h/L)^2 would make them unstable, below the buckling of cylinders with less than six elements per half wave.
 
 Along a line that is stretched by the factor 1 + e, b is 1 + 2 e times the change of the angle per length, k.  With the
 first term of s alone the energy of a section would be A e^2/2 + (1 + 4 e) D k^2/2: membrane forces would change the
@@ -50,14 +54,17 @@ class Columns:
     """Columns of the parameter table of an element of ``n`` nodes, and the rows of its vectors.
 
     ``strains`` is the number of natural strains.  Vectors of the nodes in body axes are one table of rows (x, y, z):
-    offsets o, normals D, drilling vectors v (two per node), directions T of lines (two per line, one per end).
+    offsets o, normals D, drilling vectors v (two per node), directions T of lines (two per line, one per end), what is
+    across these in the surface (likewise), normals of diagonals (likewise).
     """
 
     def __init__(self, n: int) -> None:
         k = len(LINES[n])
         self.nodes, self.lines, self.strains = n, k, 2 * (k + n)
         self.arm, self.normal, self.drill, self.direction = 0, n, 2 * n, 4 * n
-        self.vectors = 4 * n + 2 * k
+        self.across = 4 * n + 2 * k
+        self.upright = self.across + 2 * k
+        self.vectors = self.upright + 2 * (k - n)
         self.damping = 0
         self.vector = 1
         self.curve = self.vector + 3 * self.vectors
@@ -113,14 +120,20 @@ class Terms:
             ends = []
             for end in (1, 0):
                 node = lines[line][end]
-                row = columns.normal + node if kind == "normal" else columns.direction + 2 * line + end
+                row = {
+                    "normal": columns.normal + node,
+                    "direction": columns.direction + 2 * line + end,
+                    "across": columns.across + 2 * line + end,
+                    "upright": columns.upright + 2 * (line - n) + end,
+                }[kind]
                 ends.append(part(node, row, weights[end]))
             return 0, tuple(ends)
 
         for line in range(k):
             rows.append((line, 0.5, -1, chord(line), chord(line)))
-            turned = at(line, (-1.0, 1.0), "direction")
-            rows.append((line, 0.5, columns.curve + line, turned, turned))
+            for kind, sign in (("direction", 1.0), ("normal" if line < n else "upright", 1.0), ("across", -1.0)):
+                turned = at(line, (-1.0, 1.0), kind)
+                rows.append((line, 0.25 * sign, columns.curve + line, turned, turned))
             bent = at(line, (-1.0, 1.0), "normal")
             rows.append((line, -1.0, columns.gyration, bent, bent))
         for node in range(n):
@@ -240,8 +253,13 @@ def shell_rows(X, offset, stiffness, resultants, damping=0.0, rotation=None, gyr
     vectors[:, c.arm : c.arm + n] = arms
     vectors[:, c.normal : c.normal + n] = D
     vectors[:, c.drill : c.drill + 2 * n] = drill.reshape(e, 2 * n, 3)
-    vectors[:, c.direction :: 2] = T
-    vectors[:, c.direction + 1 :: 2] = T
+    for end in range(2):
+        normal = D[:, lines[:, end]]
+        upright = normal - (normal * T).sum(axis=2)[..., None] * T
+        upright /= np.linalg.norm(upright, axis=2)[..., None]
+        vectors[:, c.direction + end : c.across : 2] = T
+        vectors[:, c.across + end : c.upright : 2] = np.cross(upright, T)
+        vectors[:, c.upright + end :: 2] = upright[:, n:]
     par = np.zeros((e, c.count))
     par[:, c.damping] = damping
     par[:, c.curve : c.curve + c.lines] = length**2 / 12.0
@@ -250,7 +268,10 @@ def shell_rows(X, offset, stiffness, resultants, damping=0.0, rotation=None, gyr
     par[:, c.vector : c.vector + 3 * c.vectors] = vectors.reshape(e, -1)
     par[:, c.reference : c.reference + c.strains] = reference_values(par, X)
     if rotation is not None:
-        owner = np.concatenate((np.arange(n), np.arange(n), np.repeat(np.arange(n), 2), lines.ravel()))
+        nodes = np.arange(n)
+        owner = np.concatenate((
+            nodes, nodes, np.repeat(nodes, 2), lines.ravel(), lines.ravel(), lines[n:].ravel()
+        ))  # fmt: skip
         turned = np.einsum("eaji,eaj->eai", rotation[:, owner], vectors)
         par[:, c.vector : c.vector + 3 * c.vectors] = turned.reshape(e, -1)
     rows, columns = np.triu_indices(c.strains)

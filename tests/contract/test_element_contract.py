@@ -542,6 +542,8 @@ def test_contract_decay(subject, seed):
     start = s.at_start()
     # (with all six strains fixed there is no stiffness left, only initial stresses)
     elastic = not s.type.states and plain[STRAIN] != start.report(LEDGER)[0, STRAIN] and s.type.multipliers < 6
+    # (nor is there a force in a contact that parts so fast that its damper would pull)
+    elastic = elastic and not ("contact" in s.type.name and not fe0[s.nodes].any())
     s.ctl[DECAY] = 0.3 * s.ctl[H]
     fe, ke = (a[0] for a in s.force(TANGENT))
     loss = s.report(LEDGER)[0, DISSIPATED] - plain[DISSIPATED]

@@ -40,9 +40,7 @@ def test_natural_strains_of_an_arc_are_exact(cell):
     x = np.stack((1.5 / psi * s, X[..., 1], 1.5 / psi * (1 - c)), axis=-1)
     columns, par = Columns(n), block.par.copy()
     term = element_type(f"shell_{cell}")
-    owner = np.concatenate((np.tile(np.arange(n), 2), np.repeat(np.arange(n), 2), np.array(_lines(n)).ravel()))
-    vectors = par[:, columns.vector : columns.curve].reshape(len(par), -1, 3)
-    par[:, columns.vector : columns.curve] = np.einsum("evij,evj->evi", R[:, owner], vectors).reshape(len(par), -1)
+    _turn(par, columns, R)
     p = reference_values(par, x) - block.par[:, columns.reference : columns.stress]
     k = columns.lines
     chord = X[:, _ends(n, 1)] - X[:, _ends(n, 0)]
@@ -52,6 +50,59 @@ def test_natural_strains_of_an_arc_are_exact(cell):
     p[:, :k] += 0.1**2 / 12.0 * (2.0 * np.sin(0.5 * psi * np.abs(chord[..., 0]) / 1.5)) ** 2
     assert np.abs(p).max() < 2e-3
     assert term.local_dofs == 6 * n
+
+
+def _turn(par, columns, R):
+    """Turn the vectors of the nodes of the table par by R (e, n, 3, 3)."""
+    n = columns.nodes
+    lines = np.array(_lines(n))
+    owner = np.concatenate((
+        np.tile(np.arange(n), 2), np.repeat(np.arange(n), 2), lines.ravel(), lines.ravel(), lines[n:].ravel()
+    ))  # fmt: skip
+    vectors = par[:, columns.vector : columns.curve].reshape(len(par), -1, 3)
+    par[:, columns.vector : columns.curve] = np.einsum("evij,evj->evi", R[:, owner], vectors).reshape(len(par), -1)
+
+
+@CELLS
+def test_turns_of_nodes_about_the_normal_are_no_bending_in_the_surface(cell):
+    """They lengthened the sides of an element, so that compressive forces drove alternating ones."""
+    mesh = grid(lambda u, v: (1.5 * u, v, 0 * u), 1, 1, cell)
+    model = model_of(mesh, 1.0, 0.0, 0.1)
+    block = next(b for b in model.building.blocks if b.type.name == f"shell_{cell}")
+    n, par = block.nodes.shape[1], block.par.copy()
+    columns, angle = Columns(n), 0.3 * np.resize([1.0, -1.0], block.nodes.shape)
+    c, s, o, e = np.cos(angle), np.sin(angle), 0 * angle, 0 * angle + 1
+    _turn(par, columns, np.moveaxis(np.array([[c, -s, o], [s, c, o], [o, o, e]]), (0, 1), (-2, -1)))
+    p = reference_values(par, mesh.points[block.nodes]) - block.par[:, columns.reference : columns.stress]
+    drilling = slice(columns.lines, columns.lines + n)
+    assert np.abs(p[:, drilling]).min() > 0.1
+    p[:, drilling] = 0.0
+    assert np.abs(p).max() < 1e-15
+
+
+def test_a_cylinder_of_few_cells_buckles_as_a_cylinder():
+    """Under axial compression: E h^2/R/sqrt(3 (1 - nu^2)) (Timoshenko & Gere 1961, section 11.1). With three elements
+    per half wave turns of nodes about the normal alone buckled at .35 of that."""
+    E, radius, h, height = 7e10, 1.0, 0.01, 1.0
+    classical = E * h**2 / radius / np.sqrt(3.0)
+    half = np.pi * np.sqrt(radius * h) / 12.0**0.25  # length of the half waves of rings
+    found = []
+    for rows in (15, 30):
+        model = Model(3)
+        model.material("m", E=E, nu=0.0, density=2700.0)
+        model.mesh("c", tube={"radius": radius, "height": height, "n": (72, rows)})
+        model.shells("c", on="c", material="m", thickness=h)
+        model.fix("c:bottom", ["x", "y", "z"])
+        model.fix("c:top", ["x", "y"])
+        model.line_load("press", "c:top", (0.0, 0.0, -1.0))
+        model.buckling_step(count=1, sign="positive")
+        results = solve(model)
+        found.append(results.steps[0].report.load_factors[0] / classical)
+        assert np.linalg.norm(results.steps[0].frames["displacement"][0], axis=1).max() > 1e-3
+    # a membrane force N takes N L^2/12 from the bending stiffness D: (pi L/half)^2/12 of it
+    error = (np.pi * height / 15 / half) ** 2 / 12.0
+    assert abs(found[0] - 1.0) < error
+    assert abs(found[1] - 1.0) < error / 4.0
 
 
 def _lines(n):

@@ -970,3 +970,21 @@ def test_model_file(tmp_path):
     a, b = solve(load_model(path)), solve(m)
     assert np.array_equal(a.sensor("angle").values, b.sensor("angle").values)
     assert error(a) < 1e-11
+
+
+@pytest.mark.parametrize("form", ["joint_spring", "spring"])
+def test_linear_steps_take_the_mean_of_both_senses_of_a_damper(form):
+    """As harmonic balance does: they took the sense in which the coordinate grows."""
+    table = [[-1.0, -20.0], [0.0, 0.0], [1.0, 60.0]]
+    m = Model(3)
+    m.body("mass", (0.0, 0.0, 1.0), mass=10.0, inertia=np.ones(3))
+    m.joint("guide", "prismatic", a="ground", b="mass", axis=(0.0, 0.0, 1.0), point=(0.0, 0.0, 1.0))
+    m.joint_spring("spring", "guide", stiffness=1000.0)
+    if form == "spring":
+        m.spring("damper", "mass", "ground", point_b=(0.0, 0.0, 3.0), damping_table=table)
+    else:
+        m.joint_spring("damper", "guide", damping_table=table)
+    m.complex_modes_step(count=1)
+    ((real, imaginary),) = solve(m).steps[0].report.eigenvalues
+    assert real == pytest.approx(-40.0 / 20.0, rel=1e-9)
+    assert real**2 + imaginary**2 == pytest.approx(100.0, rel=1e-9)

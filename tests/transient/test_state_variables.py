@@ -643,3 +643,41 @@ def test_poles_of_two_locked_chambers():
     w = np.sqrt((AREA**2 + ROD**2) / CAPACITY / MASS)
     np.testing.assert_allclose(found[-2:], [w, w], rtol=1e-9)
     assert (found[:2] < 1e-4 * w).all()
+
+
+@pytest.mark.parametrize("spool", [None, 1e-3])
+@pytest.mark.parametrize("rod", [True, False])
+def test_linear_steps_about_a_closed_valve_take_the_mean_of_both_sides(rod, spool):
+    """The flow has a corner there, where u > 0 opens other edges than u < 0; round-off chose the side."""
+    supply, a, capacity, gain, kp, mass, c, pa = 1e7, 1e-3, 1e-12, 1e-4, 50.0, 20.0, 200.0, 3e6
+    b = 0.6 * a if rod else 0.0
+    pb = pa * a / b if rod else 0.0
+    m = Model(3)
+    m.body("mass", (0.0, 0.0, 1.0), mass=mass, inertia=np.ones(3))
+    m.joint("guide", "prismatic", a="ground", b="mass", axis=(0.0, 0.0, 1.0), point=(0.0, 0.0, 1.0))
+    if not rod:
+        m.force("weight", "mass", (0.0, 0.0, -pa * a))
+    two = {"area_b": b, "initial_pressure_b": pb} if rod else {}
+    m.hydraulic(
+        "cylinder", joint="guide", area=a, capacity=capacity, gain=gain, supply=supply, friction=c, kp=kp,
+        initial_pressure=pa, spool_time=spool, **two,
+    )  # fmt: skip
+    m.complex_modes_step(count=4)
+    found = {complex(*p) for p in solve(m).steps[0].report.eigenvalues}
+    slope_a = 0.5 * gain * (np.sqrt(1 - pa / supply) + np.sqrt(pa / supply if rod else 1 + pa / supply))
+    slope_b = 0.5 * gain * (np.sqrt(pb / supply) + np.sqrt(1 - pb / supply))
+    # of the position, the speed, both pressures, and the opening
+    A = np.array([
+        [0, 1, 0, 0, 0], [0, -c / mass, a / mass, -b / mass, 0], [0, -a / capacity, 0, 0, slope_a / capacity],
+        [0, b / capacity, 0, 0, -slope_b / capacity], [-kp, 0, 0, 0, -1],
+    ])  # fmt: skip
+    if spool:
+        A[4] /= spool
+    else:
+        A = A[:4, :4] - np.outer(A[:4, 4], [kp, 0, 0, 0])
+    if not rod:
+        A = np.delete(np.delete(A, 3, 0), 3, 1)
+    known = np.linalg.eigvals(A)
+    for p in found:  # r(y) is sqrt(y) but for (1e-3/y)^2/4
+        assert np.abs(known - p).min() < 1e-5 * np.abs(known).max()
+    assert len(found) == sum(known.imag >= 0.0)
