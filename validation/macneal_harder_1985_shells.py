@@ -353,7 +353,7 @@ def _plates(f: Findings) -> None:
                     continue  # polynomials resolve the place of the force too slowly for a reference
                 f.converged(
                     "S-PLATES", f"middle over the reference, {ends}, {load}, aspect {aspect}, {cell}, h -> 0",
-                    ratios[1:], 1.0, CLOSED_FORM if ends == "supported" else INDEPENDENT,
+                    ratios[-2:], 1.0, CLOSED_FORM if ends == "supported" else INDEPENDENT,
                     order=1 if cell == "triangle6" else 2,
                     error=0.0 if ends == "supported" else clamped(aspect, load)[1] / exact,
                     why="twice what fewer polynomials change",

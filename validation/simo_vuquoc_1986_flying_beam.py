@@ -14,8 +14,8 @@ Source: J.C. Simo, L. Vu-Quoc, J. Appl.  Mech. 53 (1986), part II, doi:10.1115/1
 J.C. Simo, N. Tarnow, M. Doblare (1995).  After 2.5 s energy, linear and angular momentum must stay constant at every
 step size.  With so large a rotary inertia the energy of the soft case depends on the mesh and the mass matrix: 10
 geometrically exact linear elements (explicit, small steps) give 374.8, 377.5, 380.7 or 383.4 with lumped or consistent
-translational and rotary masses, 80 of them 379.24 to 379.55.  So a mesh of 80 elements is compared with the latter range.  At h = 0.1 s
-Exudyn drifts by 1.5 %, and OpenSees stops at 1.8 s.
+translational and rotary masses, 80 of them 379.24 to 379.55.  So a mesh of 80 elements is compared with the latter
+range.  At h = 0.1 s Exudyn drifts by 1.5 %, and OpenSees stops at 1.8 s.
 """
 
 from __future__ import annotations
