@@ -369,7 +369,7 @@ def _bounce(f: Findings) -> None:
             f"times of eight blows, e = {e:g} [s]",
             off,
             1e-12,
-            "The closed form is exact; the method's own error is left.",
+            "The closed form is exact; only round-off is left.",
             CLOSED_FORM,
         )
         off = max(abs(b.separation - e ** (k + 1) * np.sqrt(2.0 * GRAVITY)) for k, b in enumerate(report.blows[:8]))
@@ -378,7 +378,7 @@ def _bounce(f: Findings) -> None:
             f"speeds after eight blows, e = {e:g} [m/s]",
             off,
             1e-11,
-            "The closed form is exact; the method's own error is left.",
+            "The closed form is exact; only round-off is left.",
             CLOSED_FORM,
         )
         f.row("B-BOUNCE", f"time of rest, e = {e:g} [s]", report.impacts[0].rests_from, rest,
@@ -515,7 +515,7 @@ def _many(f: Findings) -> None:
         "time of the blow [s]",
         blow.time,
         fall / GRAVITY,
-        "The closed form is exact; the method's own error is left.",
+        "The closed form is exact; only round-off is left.",
         CLOSED_FORM,
         relative=1e-12,
     )
@@ -556,7 +556,7 @@ def _many(f: Findings) -> None:
             f"speed of the last ball of the cradle, {where} [m/s]",
             speeds[-1],
             1.0,
-            "The closed form is exact; the method's own error is left.",
+            "The closed form is exact; only round-off is left.",
             CLOSED_FORM,
             relative=1e-12,
         )
@@ -582,6 +582,6 @@ def _many(f: Findings) -> None:
         "speeds of five balls that stay together against .2 m/s",
         float(np.abs(np.array(speeds) - 0.2).max()),
         1e-10,
-        "The closed form is exact; the method's own error is left.",
+        "The closed form is exact; only round-off is left.",
         CLOSED_FORM,
     )

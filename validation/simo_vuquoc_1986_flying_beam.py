@@ -14,8 +14,8 @@ Source: J.C. Simo, L. Vu-Quoc, J. Appl.  Mech. 53 (1986), part II, doi:10.1115/1
 J.C. Simo, N. Tarnow, M. Doblare (1995).  After 2.5 s energy, linear and angular momentum must stay constant at every
 step size.  With so large a rotary inertia the energy of the soft case depends on the mesh and the mass matrix: 10
 geometrically exact linear elements (explicit, small steps) give 374.8, 377.5, 380.7 or 383.4 with lumped or consistent
-translational and rotary masses, 80 of them 379.24 to 379.55.  So only a mesh of 80 elements is compared.  At h = 0.1 s
-Exudyn drifts by 1.5 %, and OpenSees stops at 1.8 s.
+translational and rotary masses, 80 of them 379.24 to 379.55.  So a mesh of 80 elements is compared with the latter
+range.  At h = 0.1 s Exudyn drifts by 1.5 %, and OpenSees stops at 1.8 s.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def build(
 
 
 def reference() -> dict:
-    """Return energy after the push; momenta are impulse and moment of impulse: p_x = 8 x 2.5."""
-    return {"converged energy": 379.5, "momentum": np.array([20.0, 0.0])}
+    """Return the range of the energy after the push; momenta are impulse and moment of impulse: p_x = 8 x 2.5."""
+    return {"converged energy": (379.24, 379.55), "momentum": np.array([20.0, 0.0])}
 
 
 def check(f: Findings) -> None:
@@ -110,16 +110,13 @@ def check(f: Findings) -> None:
                 "The value is exact; only round-off is left.",
             )
             ledgers[f"{kind}, h = {h:g} s"] = step
-    fine = solve(build("soft", 0.0025, PUSH, elements=80)).steps[0]
+    coarse, fine = (total_energy(solve(build("soft", 0.00125, PUSH, elements=n)).steps[0])[-1] for n in (40, 80))
+    low, high = known["converged energy"]
     f.row(
-        "B-SPAG",
-        "energy after the push, soft, 80 elements, h = 0.0025 s",
-        total_energy(fine)[-1],
-        known["converged energy"],
-        "80 geometrically exact elements differ by .3 among themselves.",
-        RECOMPUTED,
-        tolerance=0.5,
-    )
+        "B-SPAG", "energy after the push, soft, 80 elements, h = 0.00125 s", fine, 0.5 * (low + high),
+        "80 geometrically exact elements differ by so much by their mass matrices, and elements twice as long by so "
+        "much from these.", RECOMPUTED, tolerance=0.5 * (high - low) + abs(coarse - fine),
+    )  # fmt: skip
     f.energy_figure(ledgers, "After the push.", after=PUSH)
     _shapes(f)
 
