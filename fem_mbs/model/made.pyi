@@ -672,10 +672,10 @@ class MadeCalls:
                 acts on the deformation alone; a warning says so where that matrix resists rigid motions.
             stiffening: what stresses of the motion stiffen: "none" (linear bodies: right while they turn slowly beside
                 their frequencies, and carry little), "interfaces" (forces at interfaces, by displacements of second
-                order there; energy stays exact), "centrifugal" (products of the frame's angular velocities), "inertia"
-                (accelerations and weight too) or "all".  Loads of the frame have no potential: their work is booked
-                with that of loads.  The part must have been reduced with ``stiffening`` = the interface that carries
-                it.
+                order there; energy stays exact), "centrifugal" (products of the frame's angular velocities, of a part
+                whose carrier stands on the axis), "inertia" (accelerations and weight too) or "all".  Loads of the
+                frame have no potential: their work is booked with that of loads.  The part must have been reduced with
+                ``stiffening`` = the interface that carries it.
 
         Raises:
             ModelError: the part is held, of another dimension; wrong numbers; a mass and moments that
@@ -3788,8 +3788,8 @@ class MadeCalls:
 
         Args:
             name: of the step, in messages and results (default "linear static")
-            loads: "all", or a list of loads (and "gravity"): they act in addition to what the state carries (default
-                "all")
+            loads: "all", or a list of loads (and "gravity"), motions and references of controllers ("MOTOR.reference"):
+                they act in addition to what the state carries (default "all")
             time: at which functions are taken, else the present time [s]; loads that the state carries change to their
                 values there as well, whether `loads` names them or not
             without: names of `[[equation]]` and `[[tie]]` that do not act in this step (default none)
@@ -3837,8 +3837,8 @@ class MadeCalls:
                 eliminated constraints have no oscillating multipliers that it must damp (default -0.05)
             rule: integration rule, one of the list below: "midpoint", "newmark", "hht", "generalised-alpha" (default
                 "midpoint")
-            loads: "all", or a list of loads (and "gravity"): they act in addition to what the state carries (default
-                "all")
+            loads: "all", or a list of loads (and "gravity"), motions and references of controllers ("MOTOR.reference"):
+                they act in addition to what the state carries (default "all")
             time: at which it starts and functions are taken, else the present time [s]
             start: name of a linear static step or linear transient before, from whose end it goes on: displacements, of
                 a transient velocities too; after a static step it is at rest but for given velocities and what is
@@ -4072,8 +4072,8 @@ class MadeCalls:
 
         Args:
             name: of the step, in messages and results (default "linearise")
-            inputs: names of loads (and "gravity"), motions, driven joints and motors that drive a state-space model
-                (default [])
+            inputs: names of loads (and "gravity"), motions, driven joints, motors and references of controllers
+                ("MOTOR.reference") that drive a state-space model (default [])
             sensors: names of the sensors that are its outputs, with ' or '' for their derivatives by time (default [])
             form: "state space": dense, of minimal coordinates; "descriptor": sparse, with constraints (default "state
                 space")
@@ -4162,8 +4162,9 @@ class MadeCalls:
             name: of the step, in messages and results (default "harmonic")
             frequencies: a rising list, or {start, end, n, spacing}, n intervals, equal ("linear") or of equal ratio
                 ("log") [Hz]
-            loads: "all" (but gravity and centrifugal loads), or a list of loads, "gravity", motions, driven joints and
-                base excitations (default "all")
+            loads: "all" (but gravity and centrifugal loads), or a list of loads, "gravity", motions, driven joints,
+                base excitations and references of controllers ("MOTOR.reference", with an amplitude where position = 0)
+                (default "all")
             amplitudes: values that the functions of loads have as amplitudes, by their names (of gravity: a factor; of
                 what is given by an acceleration or speed: of that; of a centrifugal load: of the square of the speed);
                 of those it does not name the function's value at `time`
