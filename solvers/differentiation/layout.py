@@ -37,8 +37,9 @@ STEPPING, TANGENT, RESIDUAL, SOLVED = range(4)
     LEFT,  # estimated relative error of a solution below which no correction follows
     UNEVEN,  # last ratio of the even part of a difference to its odd part (`solutions.unevenness`)
     FLOOR,  # change of motions below which kinks do not make differences smaller
-) = range(8)
-N_REALS = 8
+    SYSTEMATIC,  # weight of truncation against that of round-off
+) = range(9)
+N_REALS = 9
 #: Number of earlier solutions that are kept for extrapolation.
 N_PAST = 3
 

@@ -22,6 +22,7 @@ from fem_mbs.solvers.differentiation.layout import (
     OWN_RATE,
     RATE,
     ROUND,
+    SYSTEMATIC,
     UNEVEN,
 )
 from fem_mbs.solvers.stepping.layout import POSITION, ROTATION, STATE
@@ -88,6 +89,9 @@ def adapt(system, follow, p, length):
 
     The error of a solution is round-off n/e plus t e^2, which is least at e^3 = n/(2 t).  The differences of the three
     solutions give n and t.  Both are relative to the solution, of motions and of multipliers.
+
+    Round-off has any sign, truncation the same one in all steps: a member that turns along a line is strained by e^2/2
+    in each, and its stiffness acts against the far smaller one that holds it.  So truncation has a weight.
     """
     motion, change_1, change_2 = 0.0, 0.0, 0.0
     force, change_3 = 0.0, 0.0
@@ -104,6 +108,7 @@ def adapt(system, follow, p, length):
         return
     grown = change_2 / motion / (TIMES**4 - TIMES**2)
     noise = max(change_1 - change_2 / TIMES**2, 0.0) / motion
+    grown *= follow.reals[SYSTEMATIC]
     if force > 0.0:
         noise = max(noise, _LIGHT * change_3 / force)
     factor = TIMES

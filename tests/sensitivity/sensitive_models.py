@@ -239,6 +239,21 @@ def spinning(speed=80.0, length=0.3, mass=1.0, h=0.02, duration=0.2, **options):
     return model
 
 
+def stiff_arm(size=1.0, EA=1e9, h=0.005, duration=0.5, **options):
+    """An arm on a soft hinge, which a force turns; along its axis it is EA/80 times stiffer."""
+    model = Model(2, "stiff arm")
+    model.material("steel", E=2e9, density=3000.0)
+    model.section("bar", "stiffness", EA=EA, EI=1e8, GA=1e8, rhoA=1.0, rhoI=1.0)
+    model.line("arm", (0.0, 0.0), (1.0, 0.0), 1)
+    model.beams("arm", "arm", "bar")
+    model.joint("hinge", "revolute", "ground", "arm:start")
+    model.joint_spring("spring", "hinge", stiffness=80.0)
+    model.force("push", "arm:end", (0.0, 16.0 * size))
+    model.sensor("turn", "joint", on="hinge")
+    model.transient_step(duration, h, frames=0, **options)
+    return model
+
+
 def every_kind():
     """A bar on a beam with springs, laws, tables and functions: numbers of every kind."""
     model = Model(2, "every kind", gravity=(0.0, -9.81))

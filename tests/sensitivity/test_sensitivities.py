@@ -93,6 +93,14 @@ def test_agreement_with_differences(case):
             assert error <= tolerance, (name, column, error)
 
 
+@pytest.mark.parametrize(("EA", "digits"), [(1e7, 1e-6), (1e9, 1e-5), (1e10, 1e-4)])
+def test_members_that_are_stiff_along_their_axis(EA, digits):
+    """What docs/sweeps.md promises by the ratio of stiffnesses: truncation acts against the soft hinge in each step."""
+    found = sensitivities(lambda size: models.stiff_arm(size, EA), {"size": 1.0}).columns.of["transient.turn"]
+    expected = differences(models.stiff_arm, {"size": 1.0, "EA": EA}, "size", 1e-3)["transient.turn"]
+    assert np.abs(found.slopes[0] - expected).max() <= digits * np.abs(expected).max()
+
+
 @pytest.mark.parametrize("build", [models.beam, models.four_bar, models.hinge])
 def test_the_run_stays_as_it_is(build):
     """Narrow systems are factored in every step: the derivatives beside them change no bit of the run."""

@@ -34,6 +34,7 @@ __all__ = ["Changes", "Follower"]
 #: which try smaller ones.
 _MOTION, _LARGE = 3e-7, 6e-6
 _FLOOR = 1e-7  # the same change: with constraints, kinks of laws do not make it smaller than this
+_SYSTEMATIC = 10.0  # weight of truncation in the choice of their size, where members are strained by it in all steps
 _LEFT = 1e-10  # estimated error of the solution of a step, over the solution, that is accepted
 #: Iterations with the factors of an earlier tangent, before the tangent is factored anew.
 _CHORDS = 10
@@ -140,6 +141,8 @@ class Follower:
         a.flags[F.REACTIONS] = self.with_reactions
         a.reals[[F.RATE, F.OWN_RATE]], a.reals[F.MEAN] = 1.0, 0.0
         a.reals[F.LEFT] = _LEFT
+        strained = any(block.type.prestress is not None for block in self.compiled.blocks)
+        a.reals[F.SYSTEMATIC] = _SYSTEMATIC if strained else 1.0
         a.known[:], a.level[:], a.usual[:] = 0, 0.0, 0.0
         if static:
             a.dV[:], a.dpast[:] = 0.0, 0.0
