@@ -132,8 +132,9 @@ class Terms:
         for line in range(k):
             rows.append((line, 0.5, -1, chord(line), chord(line)))
             for kind, sign in (("direction", 1.0), ("normal" if line < n else "upright", 1.0), ("across", -1.0)):
-                turned = at(line, (-1.0, 1.0), kind)
-                rows.append((line, 0.25 * sign, columns.curve + line, turned, turned))
+                # |v_j - v_i|^2 is 2 - 2 v_i.v_j of unit vectors, and a constant counts for nothing
+                ends = (at(line, weights, kind) for weights in ((1.0, 0.0), (0.0, 1.0)))
+                rows.append((line, -0.5 * sign, columns.curve + line, *ends))
             bent = at(line, (-1.0, 1.0), "normal")
             rows.append((line, -1.0, columns.gyration, bent, bent))
         for node in range(n):
