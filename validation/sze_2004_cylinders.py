@@ -212,10 +212,10 @@ WHY = (
 )
 
 
-def limited(coarse, fine, n: int, table: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the limit of results of n/2 and n elements along a side, and the tolerance of those of a table whose mesh
-    has ``table`` elements: its error is (n/table)^2 of what n elements leave."""
-    limit, moved = limit_of([np.asarray(coarse), np.asarray(fine)])
+def limited(runs: list, n: int, table: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the limit of results (2, ...) of n/2 and n elements along a side, and the tolerance of those of a table
+    whose mesh has ``table`` elements: its error is (n/table)^2 of what n elements leave."""
+    limit, moved = limit_of(runs)
     return limit, moved * (2.0 + (n / table) ** 2)
 
 
@@ -239,7 +239,7 @@ def _pulled(f: Findings) -> None:
             np.interp(list(known), run.steps[0].series["load factor"], sign * run.sensor(name).values[:, column])
             for run in (coarse, found)
         ]
-        limit, left = limited(*both, n, 24)
+        limit, left = limited(both, n, 24)
         for k, (share, numbers) in enumerate(known.items()):
             f.row("S-PULL", f"displacement {word} at {share:g} of the load, h -> 0", limit[k], numbers[i],
                   f"{WHY} The largest of the curve counts, since it crosses itself.", PULL,
@@ -278,7 +278,7 @@ def _half(f: Findings) -> None:
             found = solve(half(kind, m, until))
             u, load = -found.sensor("A").values[:, 2], found.steps[0].series["load factor"]
             both.append(np.interp(shares, load, u))
-        limit, left = limited(*both, n, 40)
+        limit, left = limited(both, n, 40)
         for k, share in enumerate(shares):
             if (kind, share) in HALF_DIFFERS:
                 continue
@@ -305,7 +305,7 @@ def _roofs(f: Findings) -> None:
             label = f"{kind}, h = {thickness:g} mm"
             f.row("S-HINGED", f"number of extremes of the load, {label}", len(both[1]), len(table),
                   "It is a whole number.", PROPERTY, tolerance=0)  # fmt: skip
-            limit, left = limited(*both, ROOF_CELLS, 16)
+            limit, left = limited(both, ROOF_CELLS, 16)
             shear = 660.0 if LAYERS[kind] else 3102.75 / 2.6
             for i, three in enumerate(table):
                 if i in ROOF_DIFFERS.get((thickness, kind), ()):
@@ -317,7 +317,7 @@ def _roofs(f: Findings) -> None:
                       tolerance=left[i] + abs(exact - three[1]))  # fmt: skip
             u, load = -found.sensor("C").values[:, 2], step.series["load factor"]
             (f0, u0), (f1, u1) = known["end"][thickness, kind]
-            end, left = limited(*ends, ROOF_CELLS, 16)
+            end, left = limited(ends, ROOF_CELLS, 16)
             f.row("S-HINGED", f"displacement at 3000 N behind the snap, {label}, h -> 0", float(end),
                   np.interp(1.0, (f0, f1), (u0, u1)),
                   f"{WHY} Shear under the point of a force, P/(2 pi k G h) ln(n), depends on the element.", ROOF,
