@@ -21,6 +21,8 @@ approach, and 3/2 of this of the force.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.optimize import brentq
 
@@ -54,11 +56,9 @@ def build() -> Model:
     planes = {"left": (0, 0), "front": (1, 0), "bottom": (2, n)}
     sides = {name: np.flatnonzero(number[axis] == line) for name, (axis, line) in planes.items()}
     top = np.flatnonzero((number[2, cells] == 0).any(axis=1))  # face S2 is the upper one
-    mesh = Mesh(
-        x[number.T] * (1.0, 1.0, -1.0), [("hexahedron", cells)], sides,
-        facet_sets={"top": [(0, top, np.ones(len(top), int))]},
-    )  # fmt: skip
-    model.mesh("half", mesh)
+    blocks: Any = [("hexahedron", cells)]
+    faces = [(0, top, np.ones(len(top), int))]
+    model.mesh("half", Mesh(x[number.T] * (1.0, 1.0, -1.0), blocks, sides, facet_sets={"top": faces}))
     model.solid_material("half", E, NU, density=1000.0)
     model.solids("half", "half", "half")
     model.fix("half:bottom", ["x", "y", "z"])
