@@ -87,7 +87,7 @@ def _reserved(compiled: CompiledModel) -> np.ndarray:
 def references(compiled: CompiledModel) -> dict[str, tuple[int, int]]:
     """Return the time functions of controllers' references and of their rates (-1: the controller uses no rate), by
     names "CONTROLLER.reference"."""
-    found = {}
+    found: dict[str, tuple[int, int]] = {}
     for block in compiled.system.blocks:
         if "reference" not in block.type.par:
             continue
@@ -147,8 +147,8 @@ def chosen(
         for label, index in zip(driven.names, driven.functions, strict=True):
             users.setdefault(label, set()).add(int(index))
     if controlled:
-        for label, functions in references(compiled).items():
-            users[label] = {i for i in functions if i >= 0}
+        for label, pair in references(compiled).items():
+            users[label] = {i for i in pair if i >= 0}
     known = [*users, *(["gravity"] if has_weight and key != "target" else [])]  # which no event can switch
     picked: set[int] = set()
     for name in names:

@@ -214,7 +214,7 @@ def test_paths(path, value, keys):
         ("section.rod.diameter", float("nan"), "must be a number, finite"),
         ("section.rod.diameter", object(), "must be a number"),
         ("mesh.m.line.n", 2.5, "n = 2.5: .* must be a whole number"),
-        ("step.2.h", "short", r'h = "short": .*\[\[step\]\] number 2: h = "short" must be a number: is no number'),
+        ("step.2.h", "short", r'h = "short": .*\[\[step\]\] number 2: h = "short" must be a number: no parameter'),
         ("dimension", 4, "dimension = 4"),
     ],
 )

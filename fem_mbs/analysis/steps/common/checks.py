@@ -327,8 +327,8 @@ def check_turning(step: PlannedStep, context: RunContext) -> None:
     """
     owner, model = step.owner, context.model
     rotor = rotor_of(model, step.options.rotor, f"{owner}: rotor")
-    first = next(other for other in context.plan if other is step or not other.kind.stands)
-    if first is step and model.assembling is None:
+    begins = next(other for other in context.plan if other is step or not other.kind.stands) is step
+    if begins and model.assembling is None:
         from fem_mbs.analysis.rotors.rotating import check_supports
 
         check_supports(context, rotor)
