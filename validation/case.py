@@ -41,6 +41,7 @@ __all__ = [
     "interpolated_extreme",
     "last_order",
     "limit_of",
+    "pairs_of",
     "published",
     "published_level",
     "total_energy",
@@ -326,7 +327,11 @@ def limit_of(values, ratio: float = 2.0, order: int = 2) -> tuple[np.ndarray, np
 
 
 def good_pairs(f: Findings, case: str, label: str, *summaries: Mapping) -> None:
-    """Add rows on the worst residual and bi-orthogonality of the pairs of steps of complex modes."""
+    """Add rows on the worst residual and bi-orthogonality of pairs.
+
+    Args:
+        summaries: of steps of complex modes, or "eigenvalues" (n, 2), "residuals" (n,) and "biorthogonality".
+    """
     f.zero(
         case, f"largest residual of a pair, {label}", max(max(s["residuals"]) for s in summaries), 1e-8,
         "Every pair must have so small a residual.",
@@ -336,6 +341,14 @@ def good_pairs(f: Findings, case: str, label: str, *summaries: Mapping) -> None:
         max(1e-10, *map(_from_residuals, summaries)),
         "Products of two pairs are residuals over the distance of their eigenvalues; 1e-10 is left for round-off.",
     )  # fmt: skip
+
+
+def pairs_of(modes: Any) -> dict[str, Any]:
+    """Return eigenvalues, residuals and bi-orthogonality of `fem_mbs.complex_modes` as a summary has them."""
+    return {
+        "eigenvalues": np.column_stack((modes.values.real, modes.values.imag)),
+        "residuals": modes.residuals, "biorthogonality": modes.biorthogonality,
+    }  # fmt: skip
 
 
 def _from_residuals(summary: Mapping) -> float:

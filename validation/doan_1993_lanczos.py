@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs import Model, TwoSidedLanczos, complex_modes, linearise, solve
-from fem_mbs.validation.case import Curve, Findings, good_pairs
+from fem_mbs.validation.case import Curve, Findings, good_pairs, pairs_of
 from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT, PROPERTY, RECOMPUTED
 
 CAPABILITY = "modes"
@@ -222,7 +222,7 @@ def check(f: Findings) -> None:
         "The algorithm demands it; only round-off is left.",
         INDEPENDENT,
     )
-    good_pairs(f, "D4", "random", {"residuals": modes.residuals, "biorthogonality": modes.biorthogonality})
+    good_pairs(f, "D4", "random", pairs_of(modes))
 
     summaries = []
     for shift in SHIFTS:

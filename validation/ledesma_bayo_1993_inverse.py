@@ -38,7 +38,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from fem_mbs import Model, complex_modes, linearise, solve
-from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error, good_pairs
+from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error, good_pairs, pairs_of
 from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT, PROPERTY, RECOMPUTED
 
 CAPABILITY = "inverse"
@@ -362,7 +362,7 @@ def check_pencil(f: Findings) -> None:
             1e-8,
             "Eigenvalues come in pairs +-p.",
         )
-        good_pairs(f, "B-INV", label, {"residuals": modes.residuals, "biorthogonality": modes.biorthogonality})
+        good_pairs(f, "B-INV", label, pairs_of(modes))
     response = linearise(link()).state_space(["torque"], ["tip"])
     across = response.outputs.index("tip.y")
     for p in known["pencil"]:
