@@ -86,7 +86,8 @@ def _subject(item: pytest.Item) -> int:
 @pytest.hookimpl(tryfirst=True)  # before pytest leaves out what `-m "not long"` names
 def pytest_collection_modifyitems(config, items):
     """Mark what takes long (see `seconds`), and sort for several workers: everyday tests, the contract of compiled
-    kernels, and the other long tests with the longest first, so that all workers end together.
+    kernels, and the other long tests: the longest first, so that all workers end together; where they have a limit of
+    time, the shortest first, so that few are left out.
 
     With ``--dist worksteal`` each worker starts on its own contiguous part of the list: the parts hold equal shares of
     each kind.  Worker 0 begins with the time stepping, which most tests need, and compiles it; the others begin with
@@ -111,7 +112,8 @@ def pytest_collection_modifyitems(config, items):
     kinds["everyday"].sort(key=lambda item: item.path.name != "test_work.py")  # a test of the time stepping
     for name in ("contract", "long contract"):
         kinds[name].sort(key=_subject)
-    kinds["long"].sort(key=lambda item: -taken.get(item.nodeid, _MARKED))
+    limited = config.getoption("--long-until") is not None
+    kinds["long"].sort(key=lambda item: taken.get(item.nodeid, _MARKED), reverse=not limited)
     items.clear()
     for k in range(workers):
         first, second, *rest = kinds

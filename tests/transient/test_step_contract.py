@@ -237,6 +237,7 @@ def names_in(text: str) -> set[str]:
     return {n.value for n in syntax(text) if isinstance(n, ast.Constant) and n.value in kinds}
 
 
+@pytest.mark.everyday  # any module can name a kind
 def test_names_of_steps_stand_in_their_modules_and_the_registry_only():
     found = {}
     for folder in ("fem_mbs", "elements", "solvers", "meshes"):
@@ -251,6 +252,7 @@ def test_names_of_steps_stand_in_their_modules_and_the_registry_only():
     assert names_in('if step.kind == "modes": pass') == {"modes"}
 
 
+@pytest.mark.everyday
 def test_no_decision_by_the_name_of_a_kind():
     """No decision by the name of a kind: its properties are asked."""
     for path in sorted((ROOT / "fem_mbs").rglob("*.py")):

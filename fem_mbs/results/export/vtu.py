@@ -14,6 +14,7 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
+from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.errors import ResultsError
 from fem_mbs.files import file_word
 from fem_mbs.meshes.formats.vtu import write_vtu
@@ -85,7 +86,7 @@ def _shape_name(step: Step, frame: int, base: Units) -> str:
         values = getattr(report, name, None) or []
         if frame < len(values):
             return text.format(frame + 1, values[frame])
-    if step.type == "harmonic":
+    if recorded_kind(step.type).shapes == "vibration":
         return f"shape {frame + 1}: {step.frame_times[frame]:.6g} {base.of('Hz').unit}"
     return f"shape {frame + 1}"
 
