@@ -74,7 +74,7 @@ def _centres(block: Any, Q: np.ndarray, D: np.ndarray) -> np.ndarray:
     places = [Q[block.dof[:, n * end : n * end + dim]] for end in range(kind.ends)]
     R = [_rotations(D[block.rot[:, end]], dim) for end in range(2)]
     if kind.ends == 3:
-        z = par[:, kind.column("place 1"), None]
+        z = par[:, kind.column("place 1")][:, None]
         ball = (1.0 - z) * places[1] + z * places[2]
     else:
         ball = places[1] + np.einsum("nij,nj->ni", R[1], frame[:, 0, 2])

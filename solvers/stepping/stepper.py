@@ -421,8 +421,8 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
             stalled = stalled and (counter[ITERATION] >= 3 or counter[ITERATION] - counter[FRESH] >= 2)
             rate = norm / last if last > 0.0 else 0.0
             done = met and (floor or stalled)
-            stale = counter[ITERATION] - counter[FRESH] >= 2
-            if done and stale and real[WORST_VALUE] > _UNSOLVED and not settled(system, state):
+            earlier = counter[FRESH] < 0  # all iterations had the factors of an earlier step
+            if done and earlier and real[WORST_VALUE] > _UNSOLVED and not settled(system, state):
                 # where constraints prescribe all motion, multipliers still change when the coordinates have converged
                 done = False
                 counter[REFACTOR] = 1
