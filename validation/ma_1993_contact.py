@@ -202,7 +202,7 @@ def _spheres(f: Findings) -> None:
             f.row("B-SPHERES", "largest penetration [m]", -gap.min(), known["deepest"], why, CLOSED_FORM, relative=left)
             f.row(
                 "B-SPHERES", "speed after elastic contact [m/s]", away, 2.0 * SPEED,
-                "Energy and momentum, which the rule conserves, give the speeds of what has parted.", CLOSED_FORM,
+                "The rule conserves energy and momentum, which give the speeds after the blow.", CLOSED_FORM,
                 relative=CONSERVED,
             )  # fmt: skip
         elif label == "indentation":

@@ -46,7 +46,7 @@ PLATE, THICKNESS, PRESSURE = 10.0, 0.05, 100.0
 MESHES = (2, 4, 8)  # elements along a side of a quarter of the plate
 FIRST: dict[str, Any] = {"modes": 1, "damping": DAMPING}
 ROTARY_WHY = "rotary inertia in the modal mass, by the slope of the line or by the smaller turn of a section with shear"
-DIGITS_WHY = "the square of the frequency, of which the source has four digits"
+DIGITS_WHY = "the source prints four digits of the frequency, whose square counts"
 
 
 def abaqus(test: str) -> Kind:

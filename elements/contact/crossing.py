@@ -9,7 +9,8 @@ axes of the surface.  It has passed the surface where, with the smallest gap s o
 - s lies below the gaps of both ends by more than an eighth of the way: a ball that slides around a circle of the radius
   R comes to that on a chord of the length R.
 
-What is refused by mistake, as a long slide around an edge, is made in shorter increments.
+The condition also refuses some increments without a passage, as a long slide around an edge.  They are made
+shorter.
 
 Limit: outsides of triangles are looked at in places that lie a radius of the ball apart, at least 16 and at most 256.
 """
@@ -33,7 +34,7 @@ State = tuple[np.ndarray, np.ndarray]
 
 
 def crossed_core(block: Any, before: State, after: State) -> np.ndarray:
-    """Return the numbers (m,) of the elements of a block whose ball passes through its plane, sphere, cylinder or box.
+    """Return the numbers (m,) of the elements of a block whose ball passes through its sphere, cylinder or box.
 
     Args:
         block: of a type of `fem_mbs.elements.contact.ball` or `fem_mbs.elements.contact.line`.

@@ -54,8 +54,8 @@ class Columns:
     """Columns of the parameter table of an element of ``n`` nodes, and the rows of its vectors.
 
     ``strains`` is the number of natural strains.  Vectors of the nodes in body axes are one table of rows (x, y, z):
-    offsets o, normals D, drilling vectors v (two per node), directions T of lines (two per line, one per end), what is
-    across these in the surface (likewise), normals of diagonals (likewise).
+    offsets o, normals D, drilling vectors v (two per node), directions T of lines, vectors
+    across them in the surface, and normals of diagonals (of these three two per line, one per end).
     """
 
     def __init__(self, n: int) -> None:

@@ -63,7 +63,8 @@ def load_deck(path: str | Path, accept: str = "normal") -> Model:
     Args:
         path: of the deck: .inp, .bdf, .nas or .dat.
         accept: "normal" refuses a deck with content that is not supported; "allow" leaves such content out, and the
-            title of the model says so; "strict" also refuses content that the model has in another form.
+            title of the model says so; "strict" also refuses a deck of which the model represents something in another
+            form.
 
     Raises:
         MeshError: the file cannot be read, with file and line.
